@@ -1,0 +1,37 @@
+# Each target does its own set-up; set PYTHON to choose the interpreter: make train PYTHON=python3.12
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help train test check clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+train: .venv/.installed ## set up, then train SIGN on Cora (ARGS="dataset=communities model.p=2" for more)
+	@$(BIN)/python src/train.py $(ARGS)
+
+test: .venv/.installed-dev ## set up, then run linters, type checks and all tests
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: .venv/.installed-dev ## run every pre-commit hook on every file
+	@$(BIN)/pre-commit run --all-files
+
+clean: ## remove the environment and caches (data, store and outputs stay)
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/.created:
+	@$(PYTHON) -c 'import sys; v = ".".join(map(str, sys.version_info[:3])); sys.exit(0 if sys.version_info >= (3, 11) else "SIGN needs Python 3.11 or later, but $(PYTHON) is " + v + "; name another one: make train PYTHON=python3.11")'
+	@echo "Creating .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.installed: .venv/.created pyproject.toml requirements.lock
+	@echo "Installing the tested set into .venv (once; a few minutes)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e .
+	@touch $@
+
+.venv/.installed-dev: .venv/.created pyproject.toml requirements.lock
+	@echo "Installing the tested set with the developer tools into .venv (once; a few minutes)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@touch $@ .venv/.installed

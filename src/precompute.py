@@ -1,0 +1,19 @@
+"""Fill the store and stop: ``python src/precompute.py dataset=cora model.p=4``."""
+
+from omegaconf import DictConfig
+
+from sign.cli import run
+from sign.configuration import configure
+
+
+def main(cfg: DictConfig) -> None:
+    """Compute the hops of one configuration and print their folders."""
+    settings = configure(cfg)
+    from sign.experiment import precompute
+
+    for folder in precompute(settings).hops.folders:
+        print(folder)
+
+
+if __name__ == "__main__":
+    run(main)

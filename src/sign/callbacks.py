@@ -1,0 +1,118 @@
+"""What happens beside training: one row of metrics an epoch, a stopwatch, a progress bar."""
+
+import csv
+import time
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+
+from sign.console import progress
+from sign.graph import SPLITS
+
+
+class Stopwatch(pl.Callback):
+    """Seconds of each training epoch (forward and backward, without evaluation) and of inference."""
+
+    def __init__(self) -> None:
+        self.epochs: list[float] = []
+        self.inference = 0.0
+        self._started = 0.0
+        self._test = SPLITS.index("test")
+
+    def on_train_epoch_start(self, *_: Any) -> None:
+        """Start an epoch."""
+        self._started = time.perf_counter()
+        self.epochs.append(0.0)
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        """The last batch decides how long the epoch was."""
+        self.epochs[-1] = time.perf_counter() - self._started
+
+    def on_test_batch_start(
+        self, trainer: Any, task: Any, batch: Any, index: int, dataloader_idx: int = 0
+    ) -> None:
+        """Start with the first batch of the test split."""
+        if dataloader_idx == self._test and index == 0:
+            self._started = time.perf_counter()
+
+    def on_test_batch_end(
+        self, trainer: Any, task: Any, outputs: Any, batch: Any, index: int, dataloader_idx: int = 0
+    ) -> None:
+        """The last batch of the test split decides."""
+        if dataloader_idx == self._test:
+            self.inference = time.perf_counter() - self._started
+
+    @property
+    def seconds_per_epoch(self) -> float:
+        """The mean, without the first epoch (which warms up) where there are more."""
+        epochs = self.epochs[1:] or self.epochs
+        return sum(epochs) / max(len(epochs), 1)
+
+
+class EpochLog(pl.Callback):
+    """One row of metrics an epoch, into ``metrics.csv`` and every logger."""
+
+    def __init__(self, file: Path, stopwatch: Stopwatch) -> None:
+        self.file, self.stopwatch = file, stopwatch
+
+    def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
+        """Keep the rows of a run that is resumed, up to its checkpoint."""
+        if self.file.exists():
+            with self.file.open(newline="") as stream:
+                rows = [row for row in csv.DictReader(stream) if int(row["epoch"]) < trainer.current_epoch]
+            self.file.unlink()
+            for row in rows:
+                self._append(row)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
+        """Write the row of this epoch."""
+        if not trainer.is_global_zero:
+            return
+        numbers = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        numbers["seconds/epoch"] = self.stopwatch.epochs[-1]
+        self._append({"epoch": trainer.current_epoch, **numbers})
+        for logger in trainer.loggers:
+            logger.log_metrics(numbers, step=trainer.current_epoch)
+
+    def _append(self, row: dict[str, Any]) -> None:
+        new = not self.file.exists()
+        with self.file.open("a", newline="") as stream:
+            writer = csv.DictWriter(stream, list(row))
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+
+
+class EpochProgress(pl.Callback):
+    """One bar for the whole training, moving with every batch."""
+
+    def __init__(self, epochs: int) -> None:
+        self.epochs = epochs
+        self.bar = progress()
+
+    def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
+        """Show the bar; early stopping will usually end it before its total."""
+        steps = int(trainer.num_training_batches)
+        self.task_id = self.bar.add_task(
+            "training", total=self.epochs * steps, completed=trainer.current_epoch * steps
+        )
+        self.bar.start()
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        """One batch more."""
+        self.bar.advance(self.task_id)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
+        """Say where we are."""
+        loss = float(trainer.callback_metrics.get("val/loss", float("nan")))
+        text = f"training · epoch {trainer.current_epoch + 1}/{self.epochs} · validation loss {loss:.4f}"
+        self.bar.update(self.task_id, description=text)
+
+    def on_train_end(self, *_: Any) -> None:
+        """Remove the bar; the summary follows."""
+        self.bar.stop()
+
+    def on_exception(self, *_: Any) -> None:
+        """Leave the terminal as it was."""
+        self.bar.stop()

@@ -1,0 +1,72 @@
+"""Entry points: run a Hydra application, and say every expected error in one sentence."""
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import hydra
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from sign.configuration import TARGETS
+from sign.errors import SignError
+
+CONF = Path(__file__).resolve().parents[2] / "conf"
+FULL_ERROR = "HYDRA_FULL_ERROR"
+EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)
+
+
+def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
+    """Compose the configuration of the command line and hand it to ``task``.
+
+    An expected error becomes one sentence and exit code 1; with HYDRA_FULL_ERROR=1 it is a traceback.
+    """
+    full = os.environ.get(FULL_ERROR, "0") not in ("", "0")
+    main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=TARGETS)
+    if full:
+        main(task)()
+        return
+
+    @functools.wraps(task)
+    def reported(cfg: DictConfig) -> Any:
+        os.environ.pop(FULL_ERROR, None)  # not for the processes that the task starts
+        try:
+            return task(cfg)
+        except EXPECTED as error:
+            _exit(error)
+
+    os.environ[FULL_ERROR] = "1"  # Hydra then hands its own errors on instead of printing them
+    try:
+        main(reported)()
+    except EXPECTED as error:
+        _exit(error)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _exit(error: BaseException) -> NoReturn:
+    print(f"error: {sentence(error)}", file=sys.stderr)
+    sys.exit(1)
+
+
+def sentence(error: BaseException) -> str:
+    """What is wrong, which value, what to do."""
+    if isinstance(error, SignError):
+        return str(error)
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        group, _, name = error.missing_cfg_file.rpartition("/")
+        return f"{group}={name}: no such choice; take one of {', '.join(sorted(error.options))}"
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: cannot be read as name=value (quote what holds special characters)"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}; choose a folder that can be written"
+    text = str(error.__cause__ or error) if isinstance(error, HydraException) else str(error)
+    if match := re.search(r"Could not override '([^']+)'", f"{error}"):
+        return f"{match[1]}: there is no such setting; --help shows all, +{match[1]}=... adds a new one"
+    return " ".join(line.strip() for line in text.splitlines() if line.strip())

@@ -1,0 +1,157 @@
+"""Rows of stored hops ▶ batches."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+
+from sign import memory
+from sign.datasets.dataset import Dataset
+from sign.diffusion import Hops, Powers, diffuse
+from sign.engines.engine import Engine
+from sign.graph import SPLITS, Graph
+from sign.scaling import scale_hop_rows
+from sign.settings import Scaling, Training
+from sign.sparse import Array
+from sign.store import Store
+
+MEMORY_SHARE = 0.5  # of the available memory that rows may take before they stay on disk
+COPY_ROWS = 1 << 14  # rows that are brought from disk at a time
+
+Batch: TypeAlias = tuple[Tensor, Tensor]
+
+
+class Rows:
+    """The rows of one split: one wide row a node, with its row of every hop side by side.
+
+    Held as one contiguous matrix when ``in_memory``, else gathered from the memory maps batch by batch.
+    """
+
+    def __init__(self, arrays: list[Array], rows: Array, scaling: str, in_memory: bool) -> None:
+        self.arrays, self.rows, self.scaling = arrays, rows, scaling
+        self.matrix: Tensor | None = None
+        if in_memory:
+            self.matrix = torch.empty(len(rows), len(arrays) * arrays[0].shape[1])
+            for start in range(0, len(rows), COPY_ROWS):
+                part = slice(start, start + COPY_ROWS)
+                self.matrix[part] = self._gather(rows[part])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: slice | Tensor) -> Tensor:
+        """The wide rows at ``index``, a whole batch at once."""
+        if self.matrix is not None:
+            return self.matrix[index]
+        return self._gather(self.rows[index if isinstance(index, slice) else index.numpy()])
+
+    def _gather(self, rows: Array) -> Tensor:
+        width = self.arrays[0].shape[1]
+        wide = np.empty((len(rows), len(self.arrays), width), np.float32)
+        for branch, array in enumerate(self.arrays):
+            wide[:, branch] = array[rows]
+            scale_hop_rows(wide[:, branch], self.scaling)
+        return torch.from_numpy(wide.reshape(len(rows), -1))
+
+
+class RowLoader:
+    """Batches of rows and labels. ``order`` gives the order of an epoch; without it rows come as they are."""
+
+    def __init__(
+        self, rows: Rows, labels: Tensor, batch_size: int, order: Callable[[], Tensor] | None = None
+    ) -> None:
+        self.rows, self.labels, self.batch_size, self.order = rows, labels, batch_size, order
+
+    def __len__(self) -> int:
+        return -(-len(self.rows) // self.batch_size)
+
+    def __iter__(self) -> Iterator[Batch]:
+        order = self.order() if self.order else None
+        for start in range(0, len(self.rows), self.batch_size):
+            part = slice(start, start + self.batch_size)
+            index = part if order is None else order[part]
+            yield self.rows[index], self.labels[index]
+
+
+class SIGNDataModule(pl.LightningDataModule):
+    """Loads the graph, brings its hops into the store, and serves their rows."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        powers: Powers,
+        engine: Engine,
+        store: Store,
+        scaling: Scaling,
+        training: Training,
+        seed: int,
+    ) -> None:
+        super().__init__()
+        self.dataset, self.powers, self.engine, self.store = dataset, powers, engine, store
+        self.scaling, self.batch_size, self.seed = scaling, training.batch_size, seed
+        self.loaders: dict[str, RowLoader] = {}
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph, loaded when it is first needed."""
+        return self.dataset.load()
+
+    @cached_property
+    def hops(self) -> Hops:
+        """The hops; those that the store lacks are computed when they are first needed."""
+        return diffuse(self.graph, self.powers, self.engine, self.store, self.scaling.features)
+
+    @cached_property
+    def in_memory(self) -> bool:
+        """Whether the rows of all splits are held in memory rather than read from disk."""
+        nodes = sum(len(rows) for rows in self.hops.rows.values())
+        return nodes * self.branches * self.features * 4 <= MEMORY_SHARE * memory.available()
+
+    @property
+    def features(self) -> int:
+        """Columns of one hop."""
+        return int(self.graph.features.shape[1])
+
+    @property
+    def branches(self) -> int:
+        """Number of hop arrays, the features among them."""
+        return len(self.hops.names)
+
+    def setup(self, stage: str) -> None:
+        """Make a loader for each split, once."""
+        if not self.loaders:
+            self.loaders = {split: self._loader(split) for split in SPLITS}
+
+    def train_dataloader(self) -> RowLoader:
+        """Training rows in a new order every epoch."""
+        train = self.loaders["train"]
+        return RowLoader(train.rows, train.labels, self.batch_size, self._order)
+
+    def val_dataloader(self) -> RowLoader:
+        """Validation rows as they are."""
+        return self.loaders["val"]
+
+    def test_dataloader(self) -> list[RowLoader]:
+        """Every split: the final numbers are those of one network on all three."""
+        return list(self.loaders.values())
+
+    def predict_dataloader(self) -> list[RowLoader]:
+        """Every split."""
+        return list(self.loaders.values())
+
+    def _loader(self, split: str) -> RowLoader:
+        hops, graph = self.hops, self.graph
+        rows = Rows(hops.arrays[split], hops.rows[split], self.scaling.hops, self.in_memory)
+        kind: Any = np.float32 if graph.multilabel else np.int64
+        labels = torch.from_numpy(graph.labels[graph.nodes_of(split)].astype(kind))
+        return RowLoader(rows, labels, max(self.batch_size, 1 << 12))
+
+    def _order(self) -> Tensor:
+        """A permutation that depends on seed and epoch alone, so that a resumed run repeats it."""
+        epoch = self.trainer.current_epoch if self.trainer else 0
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        return torch.randperm(len(self.loaders["train"].rows), generator=generator)

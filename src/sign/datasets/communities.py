@@ -1,0 +1,121 @@
+"""Graphs of any size with planted communities, for tests and benchmarks."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from sign.datasets.dataset import Dataset, split_by_fraction
+from sign.errors import FieldError
+from sign.graph import Graph
+from sign.settings import Count, Range, Seed
+from sign.sparse import CSR, Array
+
+EXPONENT = 2.5  # of the degree distribution, as in many social networks
+INSIDE = 0.8  # of the edges join two nodes of one community
+CLOSED = 0.5  # of those come as whole triangles
+SIGNAL = 0.25  # size of a community's centre, for noise of size one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Communities(Dataset):
+    """Planted communities with power-law degrees, noisy features and triangles inside communities.
+
+    A node's popularity is drawn from a Pareto law; an edge inside a community, a triangle inside a
+    community or an edge between any two nodes picks its nodes by popularity. Without ``multilabel`` the
+    community is the class; with it each community has a random set of labels, five per cent of which
+    are flipped.
+    """
+
+    name: str = "communities"
+    nodes: Annotated[int, Range(4)] = 10_000
+    edges: Count = 50_000
+    features: Count = 50
+    classes: Annotated[int, Range(2)] = 10
+    multilabel: bool = False
+    seed: Seed = 0
+    train_fraction: Annotated[float, Range(0.01, 0.98)] = 0.5
+    val_fraction: Annotated[float, Range(0.01, 0.98)] = 0.25
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.edges > self.nodes * (self.nodes - 1) // 4:
+            raise FieldError(
+                "edges",
+                self.edges,
+                f"more than half of all pairs of {self.nodes} nodes; ask for fewer",
+            )
+        if self.classes > self.nodes // 2:
+            raise FieldError("classes", self.classes, "must be at most half the number of nodes")
+        if self.train_fraction + self.val_fraction > 0.99:
+            raise FieldError("val_fraction", self.val_fraction, "training and validation leave no test nodes")
+
+    def load(self) -> Graph:
+        """Draw the graph; equal settings give equal graphs."""
+        rng = np.random.default_rng(self.seed)
+        # Sorted by community, so that the members of a community are one range of node numbers;
+        # the numbers are shuffled at the end, or the graph would have a locality that real ones lack.
+        community = np.sort(rng.permutation(np.arange(self.nodes) % self.classes))
+        popularity = np.cumsum(rng.pareto(EXPONENT - 1, self.nodes) + 1)
+        source, target = self._edges(rng, community, popularity)
+        shuffled = rng.permutation(self.nodes).astype(np.int32)
+        source, target = shuffled[source], shuffled[target]
+        community = community[np.argsort(shuffled)]
+        centres = rng.standard_normal((self.classes, self.features), dtype=np.float32)
+        features = rng.standard_normal((self.nodes, self.features), dtype=np.float32)
+        features += SIGNAL * centres[community]
+        train, val, test = split_by_fraction(self.nodes, self.train_fraction, self.val_fraction, self.seed)
+        return Graph(
+            name=self.name,
+            adjacency=CSR.from_edges(
+                np.concatenate([source, target]), np.concatenate([target, source]), self.nodes
+            ),
+            features=features,
+            labels=self._labels(rng, community),
+            classes=self.classes,
+            train=train,
+            val=val,
+            test=test,
+            inductive=self.inductive,
+        )
+
+    def _edges(self, rng: np.random.Generator, community: Array, popularity: Array) -> tuple[Array, Array]:
+        """Exactly ``edges`` different pairs, drawn in rounds because some pairs come twice."""
+        bounds = np.searchsorted(community, np.arange(self.classes + 1))
+        mass = np.concatenate([[0.0], popularity])[bounds]
+        pairs = np.empty(0, np.int64)
+        while len(pairs) < self.edges:
+            wanted = int((self.edges - len(pairs)) * 1.1) + 16
+            drawn = self._draw(rng, wanted, mass, popularity)
+            low, high = drawn.min(axis=1), drawn.max(axis=1)
+            codes = (low * self.nodes + high)[low != high]
+            pairs = np.unique(np.concatenate([pairs, codes]))
+        if len(pairs) > self.edges:
+            surplus = rng.choice(len(pairs), len(pairs) - self.edges, replace=False)
+            pairs = np.delete(pairs, surplus)
+        return pairs // self.nodes, pairs % self.nodes
+
+    def _draw(self, rng: np.random.Generator, wanted: int, mass: Array, popularity: Array) -> Array:
+        """About ``wanted`` pairs of nodes: triangles and edges inside communities, edges anywhere."""
+
+        def members(groups: int, size: int) -> Array:
+            home = np.searchsorted(mass, rng.random(groups) * mass[-1], side="right") - 1
+            low, high = mass[home], mass[home + 1]
+            points = low[:, None] + rng.random((groups, size)) * (high - low)[:, None]
+            found: Array = np.searchsorted(popularity, points).clip(max=self.nodes - 1)
+            return found
+
+        triangles = members(int(wanted * INSIDE * CLOSED / 3), 3)
+        inside = members(int(wanted * INSIDE * (1 - CLOSED)), 2)
+        anywhere = np.searchsorted(
+            popularity, rng.random((int(wanted * (1 - INSIDE)) + 1, 2)) * popularity[-1]
+        ).clip(max=self.nodes - 1)
+        sides = (triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]])
+        return np.concatenate([*sides, inside, anywhere])
+
+    def _labels(self, rng: np.random.Generator, community: Array) -> Array:
+        if not self.multilabel:
+            return community.astype(np.int64)
+        meaning = rng.random((self.classes, self.classes)) < 0.3
+        flipped = rng.random((self.nodes, self.classes)) < 0.05
+        return (meaning[community] ^ flipped).astype(np.uint8)

@@ -1,0 +1,58 @@
+"""Cora, the citation graph that ships with the package."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+
+from sign.datasets.dataset import Dataset, split_per_class
+from sign.graph import Graph
+from sign.settings import Count, Seed
+from sign.sparse import CSR
+
+SUBJECTS, VOCABULARY = 7, 1433
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cora(Dataset):
+    """2,708 papers, 5,429 citations, 1,433 binary words, 7 subjects (McCallum et al. 2000).
+
+    ``directed=false`` forgets who cites whom: 5,278 edges of weight one. With ``directed=true`` an edge
+    points from the citing to the cited paper.
+    """
+
+    name: str = "cora"
+    split_seed: Seed = 0
+    train_per_class: Count = 20
+    val_per_class: Count = 30
+    directed: bool = False
+
+    def load(self) -> Graph:
+        """Read the embedded file and draw the split."""
+        with (
+            files("sign.datasets").joinpath("files/cora.npz").open("rb") as stream,
+            np.load(stream, allow_pickle=False) as raw,
+        ):
+            labels = raw["subject"].astype(np.int64)
+            words, counts = raw["words"], raw["words_per_paper"]
+            source, target = raw["citing"].astype(np.int64), raw["cited"].astype(np.int64)
+        papers = len(labels)
+        features = np.zeros((papers, VOCABULARY), np.float32)
+        features[np.repeat(np.arange(papers), counts), words] = 1
+        if not self.directed:
+            source, target = np.r_[source, target], np.r_[target, source]
+        train, val, test = split_per_class(
+            labels, SUBJECTS, self.train_per_class, self.val_per_class, self.split_seed
+        )
+        return Graph(
+            name=self.name,
+            adjacency=CSR.from_edges(source, target, papers),
+            features=features,
+            labels=labels,
+            classes=SUBJECTS,
+            train=train,
+            val=val,
+            test=test,
+            directed=self.directed,
+            inductive=self.inductive,
+        )

@@ -1,0 +1,43 @@
+"""What every data set is: a frozen description that can be loaded."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from sign.graph import Graph
+from sign.settings import Checked
+from sign.sparse import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset(Checked, ABC):
+    """A source of one graph. ``inductive`` chooses the protocol: see :mod:`sign.diffusion`."""
+
+    name: str
+    inductive: bool = False
+
+    @abstractmethod
+    def load(self) -> Graph:
+        """Read or make the graph."""
+
+
+def split_per_class(
+    labels: Array, classes: int, train: int, val: int, seed: int
+) -> tuple[Array, Array, Array]:
+    """``train`` and ``val`` random nodes of each class; all the other nodes are for testing."""
+    rng = np.random.default_rng(seed)
+    drawn = [rng.permutation(np.flatnonzero(labels == label)) for label in range(classes)]
+    parts = (
+        np.concatenate([nodes[:train] for nodes in drawn]),
+        np.concatenate([nodes[train : train + val] for nodes in drawn]),
+        np.concatenate([nodes[train + val :] for nodes in drawn]),
+    )
+    return tuple(np.sort(part) for part in parts)  # type: ignore[return-value]
+
+
+def split_by_fraction(nodes: int, train: float, val: float, seed: int) -> tuple[Array, Array, Array]:
+    """Random fractions of the nodes; what ``train`` and ``val`` leave is for testing."""
+    order = np.random.default_rng(seed).permutation(nodes)
+    first, second = round(train * nodes), round((train + val) * nodes)
+    return np.sort(order[:first]), np.sort(order[first:second]), np.sort(order[second:])

@@ -1,0 +1,150 @@
+"""Which hops are missing; computes them. The only module that knows operators, engine and store.
+
+Transductive data sets have one scope, ``full``. Inductive ones have two: training rows are computed
+on the graph induced by the training nodes (``train``), validation and test rows on the whole graph
+(``full``), so that nothing of a held-out node reaches a training row.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sign.console import progress
+from sign.engines.engine import Engine
+from sign.graph import SPLITS, Graph
+from sign.operators.operator import Operator
+from sign.scaling import FeatureScaling
+from sign.sparse import Array
+from sign.store import Chain, Store
+
+Powers = Mapping[str, tuple[Operator, int]]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One graph that hops are computed on, and the splits that take their rows from it."""
+
+    name: str
+    graph: Graph
+    rows: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One stored array: ``p2`` is the second power of the operator under the letter p."""
+
+    name: str
+    array: Array
+    found: bool
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Hops:
+    """The hop arrays of every split, features first, and the rows that belong to the split."""
+
+    names: list[str]
+    arrays: dict[str, list[Array]]
+    rows: dict[str, Array]
+    folders: list[Path]
+    computed: int
+    found: int
+    seconds: float
+
+    def __str__(self) -> str:
+        computed = f"{self.computed} hop array{'s' * (self.computed != 1)} computed"
+        return f"{computed}, {self.found} found in the store ({self.seconds:.2f} s)"
+
+
+def scopes(graph: Graph) -> list[Scope]:
+    """The scopes of a graph: see the module's text."""
+    if not graph.inductive:
+        return [Scope("full", graph, {split: graph.nodes_of(split) for split in SPLITS})]
+    held_out = {split: graph.nodes_of(split) for split in ("val", "test")}
+    return [
+        Scope("train", graph.induced_by_training(), {"train": np.arange(len(graph.train))}),
+        Scope("full", graph, held_out),
+    ]
+
+
+def diffuse(
+    graph: Graph, powers: Powers, engine: Engine, store: Store, feature_scaling: str = "none"
+) -> Hops:
+    """Bring all hops X, B X, …, Bᵏ X of every operator into the store, and open them."""
+    started = time.perf_counter()
+    scaling = FeatureScaling.fit(feature_scaling, graph)
+    arrays, rows, every = {}, {}, []
+    parts = scopes(graph)
+    with progress() as bar:
+        total = len(parts) * (1 + sum(power for _, power in powers.values()))
+        task = bar.add_task("diffusion", total=total)
+        for scope in parts:
+            hops = []
+            for hop in _scope_hops(scope, powers, engine, store, scaling):
+                hops.append(hop)
+                bar.update(task, advance=1, description=f"diffusion · {scope.name} graph · {hop.name}")
+            every += hops
+            for split, nodes in scope.rows.items():
+                arrays[split], rows[split] = [hop.array for hop in hops], nodes
+    found = sum(hop.found for hop in every)
+    return Hops(
+        names=[hop.name for hop in hops],
+        arrays=arrays,
+        rows=rows,
+        folders=list(dict.fromkeys(hop.folder for hop in every)),
+        computed=len(every) - found,
+        found=found,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _scope_hops(
+    scope: Scope, powers: Powers, engine: Engine, store: Store, scaling: FeatureScaling
+) -> Iterator[Hop]:
+    """The hops of one scope, computed as they are asked for."""
+    graph = scope.graph
+    source = {
+        "scope": scope.name,
+        "features": graph.features_digest,
+        "scaling": scaling.fingerprint,
+    }
+    chain = store.chain(graph.name, operator=None, **source)
+    (features,) = _fill(chain, "X", range(1), lambda _: scaling.apply(graph.features), None)
+    yield features
+    for letter, (operator, power) in powers.items():
+        chain = store.chain(
+            graph.name,
+            operator=operator.describe(),
+            adjacency=graph.adjacency.digest,
+            directed=graph.directed,
+            **source,
+        )
+        step = _step(operator, graph, engine)
+        yield from _fill(chain, letter, range(1, power + 1), step, features.array)
+
+
+def _step(operator: Operator, graph: Graph, engine: Engine) -> Callable[[Array], Array]:
+    """x ▶ B x. The operator's matrix is made when the first product needs it, and kept."""
+    matrix = cache(lambda: operator.matrix(graph))
+    return lambda x: operator.apply(matrix(), x.astype(np.float32, copy=False), engine.product)
+
+
+def _fill(
+    chain: Chain, name: str, powers: range, step: Callable[[Array], Array], previous: Any
+) -> Iterator[Hop]:
+    """The hops of one chain; each is found in the store, or made from the one before and stored."""
+    present = chain.hops()
+    for power in powers:
+        if power in present:
+            previous = chain.open(power)
+        else:
+            started = time.perf_counter()
+            array = step(previous)
+            previous = chain.write(power, array, time.perf_counter() - started)
+        title = f"{name}{power}" if power else name
+        yield Hop(title, previous, power in present, chain.folder)

@@ -1,0 +1,1 @@
+"""Where products run. One contract (``engine.py``), one shared test-suite, an engine a file."""

@@ -1,0 +1,74 @@
+"""The compiled inner loops of the local engine."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+AHEAD = 12  # entries between asking for a row and adding it, about one memory latency
+LINE = 16  # floats in a cache line
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
+    """Ask the memory for ``array[row, column]`` and go on; a hint that cannot fail."""
+    import llvmlite.ir as ir
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        layout = signature.args[0]
+        struct = context.make_array(layout)(context, builder, args[0])
+        pointer = cgutils.get_item_pointer(
+            context, builder, layout, struct, [args[1], args[2]], wraparound=False
+        )
+        address = builder.bitcast(pointer, ir.PointerType(ir.IntType(8)))
+        flag = ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]),
+            "llvm.prefetch.p0",
+        )
+        read, keep, cached = (ir.Constant(flag, value) for value in (0, 3, 1))
+        builder.call(function, [address, read, keep, cached])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), codegen
+
+
+@njit(parallel=True, cache=True, nogil=True, boundscheck=False)  # type: ignore[untyped-decorator]
+def multiply(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    left: Any,
+    right: Any,
+    self_loop: Any,
+    blocks: Any,
+    x: Any,
+    out: Any,
+) -> None:
+    """``out = diag(left) (W + self_loop I) diag(right) x``, row by row."""
+    columns = x.shape[1]
+    last = indices.shape[0] - 1
+    for block in prange(blocks.shape[0] - 1):
+        for i in range(blocks[block], blocks[block + 1]):
+            row = out[i]
+            own = self_loop if right is None else self_loop * right[i]
+            for c in range(columns):
+                row[c] = own * x[i, c] if self_loop != 0 else np.float32(0)
+            for e in range(indptr[i], indptr[i + 1]):
+                ahead = indices[min(e + AHEAD, last)]
+                for c in range(0, columns, LINE):
+                    prefetch(x, ahead, c)
+                j = indices[e]
+                weight = np.float32(1)
+                if weights is not None:
+                    weight = weights[e]
+                if right is not None:
+                    weight *= right[j]
+                for c in range(columns):
+                    row[c] += weight * x[j, c]
+            if left is not None:
+                for c in range(columns):
+                    row[c] *= left[i]

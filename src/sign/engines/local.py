@@ -1,0 +1,52 @@
+"""Products on this machine: parallel numba over row blocks of equal work."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sign.engines.engine import Engine
+from sign.sparse import Array, Floats, Matrix
+
+BLOCKS_PER_THREAD = 16  # enough that one hub row does not leave the other threads idle
+
+
+@dataclass(frozen=True)
+class LocalEngine(Engine):
+    """All cores of this machine; ``threads=0`` takes every one."""
+
+    threads: int = 0
+
+    def product(self, matrix: Matrix, x: Floats) -> Floats:
+        """Each row is summed by one thread in the order of its entries, so threads change nothing."""
+        import numba  # imported late: it takes longer than answering a configuration error
+
+        from sign.engines.kernels import multiply
+
+        threads = min(self.threads or numba.config.NUMBA_NUM_THREADS, numba.config.NUMBA_NUM_THREADS)
+        x = np.ascontiguousarray(x, np.float32)
+        out = np.empty_like(x)
+        csr = matrix.csr
+        blocks = row_blocks(csr.indptr, threads * BLOCKS_PER_THREAD)
+        before = numba.get_num_threads()
+        numba.set_num_threads(threads)
+        try:
+            multiply(
+                csr.indptr,
+                csr.indices,
+                csr.weights,
+                matrix.left,
+                matrix.right,
+                np.float32(matrix.self_loop),
+                blocks,
+                x,
+                out,
+            )
+        finally:
+            numba.set_num_threads(before)
+        return out
+
+
+def row_blocks(indptr: Array, blocks: int) -> Array:
+    """Boundaries of row blocks with about the same number of entries and rows each."""
+    work = indptr + np.arange(len(indptr))
+    return np.searchsorted(work, np.linspace(0, work[-1], blocks + 1)).astype(np.int64)

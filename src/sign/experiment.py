@@ -1,0 +1,228 @@
+"""Settings ▶ objects ▶ fit, test ▶ numbers and a run folder."""
+
+import json
+import logging
+import time
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from omegaconf import OmegaConf
+from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from pytorch_lightning.loggers import Logger
+from rich.table import Table
+
+from sign import memory
+from sign.callbacks import EpochLog, EpochProgress, Stopwatch
+from sign.configuration import Settings
+from sign.console import console
+from sign.datamodule import SIGNDataModule
+from sign.errors import SignError
+from sign.graph import SPLITS
+from sign.loggers import RunCard
+from sign.task import SIGNTask
+
+CHECKPOINTS = "checkpoints"
+
+
+def precompute(settings: Settings) -> SIGNDataModule:
+    """Bring the hops into the store, and say what was done."""
+    datamodule = make_datamodule(settings)
+    graph = datamodule.graph
+    edges = graph.adjacency.entries if graph.directed else graph.adjacency.entries // 2
+    console.print(
+        f"[bold]{graph.name}[/bold]: {graph.nodes:,} nodes, {edges:,} edges, "
+        f"{datamodule.features:,} features, {graph.classes} classes; "
+        + ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS),
+        soft_wrap=True,
+    )
+    console.print(f"{settings.title}: {datamodule.hops}", soft_wrap=True)
+    return datamodule
+
+
+def train(settings: Settings) -> dict[str, float]:
+    """Train, test the best checkpoint, write the run folder; returns the final numbers."""
+    quieten()
+    pl.seed_everything(settings.seed, verbose=False)
+    datamodule = precompute(settings)
+    task = make_task(settings, datamodule)
+    if settings.ckpt_path:
+        check_checkpoint(settings.ckpt_path, task)
+    folder = make_run_folder(settings)
+    OmegaConf.save(OmegaConf.create(settings.composed), folder / "config.yaml")
+    loggers = settings.tracker.start(run_card(settings, folder))
+    numbers: dict[str, float] = {}
+    try:
+        numbers = fit_and_test(settings, folder, datamodule, task, loggers)
+        (folder / "metrics.json").write_text(json.dumps(numbers, indent=2, sort_keys=True) + "\n")
+    finally:
+        settings.tracker.finish(loggers, numbers)
+    show(settings, datamodule, numbers, folder)
+    return numbers
+
+
+def fit_and_test(
+    settings: Settings, folder: Path, datamodule: SIGNDataModule, task: SIGNTask, loggers: list[Logger]
+) -> dict[str, float]:
+    """Fit, then evaluate the best checkpoint on every split."""
+    stopwatch = Stopwatch()
+    best, callbacks = make_callbacks(settings, folder, stopwatch)
+    trainer = pl.Trainer(
+        **settings.trainer,
+        max_epochs=settings.training.max_epochs,
+        callbacks=callbacks,
+        logger=loggers or False,
+        default_root_dir=folder,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        deterministic=True,
+    )
+    trainer.fit(task, datamodule=datamodule, ckpt_path=settings.ckpt_path, weights_only=True)
+    epochs = trainer.current_epoch
+    trainer.test(
+        task, datamodule=datamodule, ckpt_path=best.best_model_path, weights_only=True, verbose=False
+    )
+    return {name: float(value) for name, value in trainer.callback_metrics.items()} | {
+        "epochs": epochs,
+        "parameters": sum(parameter.numel() for parameter in task.parameters()),
+        "seconds/precompute": datamodule.hops.seconds,
+        "seconds/epoch": stopwatch.seconds_per_epoch,
+        "seconds/inference": stopwatch.inference,
+        "memory/peak_bytes": memory.peak(),
+    }
+
+
+def make_datamodule(settings: Settings) -> SIGNDataModule:
+    """The data module of a run."""
+    return SIGNDataModule(
+        settings.dataset,
+        settings.powers,
+        settings.engine,
+        settings.store,
+        settings.scaling,
+        settings.training,
+        settings.seed,
+    )
+
+
+def make_task(settings: Settings, datamodule: SIGNDataModule) -> SIGNTask:
+    """The task of a run, its size taken from the data."""
+    return SIGNTask(
+        features=datamodule.features,
+        branches=datamodule.hops.names,
+        classes=datamodule.graph.classes,
+        multilabel=datamodule.graph.multilabel,
+        architecture=asdict(settings.architecture),
+        training=asdict(settings.training),
+        seed=settings.seed,
+    )
+
+
+def make_callbacks(
+    settings: Settings, folder: Path, stopwatch: Stopwatch
+) -> tuple[ModelCheckpoint, list[Callback]]:
+    """The checkpoint to test, and all callbacks."""
+    training = settings.training
+    mode = "min" if training.monitor == "val/loss" else "max"
+    best = ModelCheckpoint(
+        folder / CHECKPOINTS,
+        filename="best",
+        monitor=training.monitor,
+        mode=mode,
+        enable_version_counter=False,
+    )
+    last = ModelCheckpoint(
+        folder / CHECKPOINTS,
+        filename="last",
+        every_n_epochs=1,
+        enable_version_counter=False,
+        save_on_train_epoch_end=True,
+    )
+    stopping = EarlyStopping(training.monitor, mode=mode, patience=training.patience)
+    log = EpochLog(folder / "metrics.csv", stopwatch)
+    return best, [stopwatch, log, EpochProgress(training.max_epochs), stopping, best, last]
+
+
+def make_run_folder(settings: Settings) -> Path:
+    """A new folder; or, when a checkpoint of a run folder is resumed, that folder."""
+    checkpoint = settings.ckpt_path
+    if checkpoint and checkpoint.parent.name == CHECKPOINTS:
+        return checkpoint.parent.parent.resolve()
+    parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}"
+    folder, attempt = parent / stem, 1
+    while True:
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:  # another run of this second
+            folder, attempt = parent / f"{stem}-{attempt}", attempt + 1
+
+
+def check_checkpoint(file: Path, task: SIGNTask) -> None:
+    """Refuse a checkpoint whose network or task is not this one."""
+    try:
+        saved = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
+        theirs = dict(saved["hyper_parameters"])
+    except Exception as error:
+        raise SignError(f"ckpt_path={file}: not a checkpoint of SIGN ({type(error).__name__})") from error
+    ours = dict(task.hparams)
+    for name in ("features", "branches", "classes", "multilabel", "architecture"):
+        if theirs.get(name) != ours[name]:
+            raise SignError(
+                f"ckpt_path={file}: a checkpoint of another model: its {name} are "
+                f"{theirs.get(name)}, here {ours[name]}; use the settings in its run's config.yaml"
+            )
+
+
+def run_card(settings: Settings, folder: Path) -> RunCard:
+    """What a tracker shows: data set, model and seed first."""
+    dataset = settings.dataset
+    group = f"{dataset.name} {settings.title}"
+    protocol = "inductive" if dataset.inductive else "transductive"
+    return RunCard(
+        name=f"{group} seed {settings.seed}",
+        group=group,
+        tags=[dataset.name, settings.title, protocol],
+        config=settings.composed,
+        folder=folder,
+    )
+
+
+def show(settings: Settings, datamodule: SIGNDataModule, numbers: dict[str, Any], folder: Path) -> None:
+    """The summary at the end of a run."""
+    graph = datamodule.graph
+    table = Table(title=f"{settings.title} on {graph.name}", title_justify="left", show_header=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_row("branches", f"{datamodule.branches} ({', '.join(datamodule.hops.names)})")
+    table.add_row("parameters", f"{numbers['parameters']:,}")
+    table.add_row("epochs", f"{numbers['epochs']}")
+    for name in ("accuracy", "micro_f1", "loss"):
+        values = [numbers.get(f"{split}/{name}") for split in SPLITS]
+        if None not in values:
+            table.add_row(
+                f"{name.replace('_', '-')}  train / val / test",
+                " / ".join(f"{value:.4f}" for value in values),
+            )
+    for name, what in (
+        ("seconds/precompute", "precomputation"),
+        ("seconds/epoch", "training, an epoch"),
+        ("seconds/inference", "inference on the test split"),
+    ):
+        table.add_row(what, f"{numbers[name]:.3f} s")
+    table.add_row("peak memory", memory.readable(numbers["memory/peak_bytes"]))
+    console.print(table)
+    console.print(f"run folder: {folder}", soft_wrap=True)
+    console.print(f"store:      {Path(settings.store.root).resolve()}", soft_wrap=True)
+
+
+def quieten() -> None:
+    """Leave out what Lightning says of itself; our own lines say what was done."""
+    for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="pytorch_lightning")

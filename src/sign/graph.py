@@ -1,0 +1,126 @@
+"""What is known about a graph, checked once, at the door."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sign.errors import SignError
+from sign.sparse import CSR, Array, digest
+
+SPLITS = ("train", "val", "test")
+BLOCK = 1 << 16  # rows that are checked at a time, so that a memory map is never read whole
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph with node features, labels and a split of its nodes.
+
+    ``adjacency`` holds an entry (i, j) for each edge i → j. Labels are class numbers, with -1 where
+    unknown, or a 0/1 matrix with a column a label (multilabel).
+    """
+
+    name: str
+    adjacency: CSR
+    features: Array
+    labels: Array
+    classes: int
+    train: Array
+    val: Array
+    test: Array
+    directed: bool = False
+    inductive: bool = False
+
+    def __post_init__(self) -> None:
+        if self.nodes == 0:
+            raise SignError(f"{self.name}: the graph has no nodes")
+        for what in ("features", "labels"):
+            rows = len(getattr(self, what))
+            if rows != self.nodes:
+                raise SignError(f"{self.name}: {rows} rows of {what} for {self.nodes} nodes")
+        if self.features.ndim != 2 or self.features.shape[1] == 0:
+            raise SignError(f"{self.name}: features of shape {self.features.shape}, not nodes × d")
+        self._check_weights()
+        self._check_features()
+        self._check_splits()
+        self._check_labels()
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return self.adjacency.nodes
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether a node may have several labels."""
+        return self.labels.ndim == 2
+
+    @cached_property
+    def undirected(self) -> CSR:
+        r"""The symmetric adjacency: :math:`W = ½(W_d + W_d^⊤)` of a directed graph."""
+        if not self.directed:
+            return self.adjacency
+        matrix = self.adjacency.to_scipy()
+        return CSR.from_scipy((0.5 * (matrix + matrix.T)).tocsr())
+
+    @cached_property
+    def features_digest(self) -> str:
+        """A fingerprint of the features."""
+        return digest(self.features)
+
+    def nodes_of(self, split: str) -> Array:
+        """The nodes of ``train``, ``val`` or ``test``."""
+        nodes: Array = getattr(self, split)
+        return nodes
+
+    def induced_by_training(self) -> "Graph":
+        """The graph of the training nodes alone; nothing of any other node is in it."""
+        empty = np.empty(0, np.int64)
+        return replace(
+            self,
+            adjacency=self.adjacency.induced(self.train),
+            features=self.features[self.train],
+            labels=self.labels[self.train],
+            train=np.arange(len(self.train)),
+            val=empty,
+            test=empty,
+        )
+
+    def _check_weights(self) -> None:
+        weights = self.adjacency.weights
+        if weights is not None and not (np.isfinite(weights) & (weights > 0)).all():
+            wrong = weights[~(np.isfinite(weights) & (weights > 0))][0]
+            raise SignError(f"{self.name}: an edge has weight {wrong}; weights must be positive and finite")
+
+    def _check_features(self) -> None:
+        for start in range(0, self.nodes, BLOCK):
+            finite = np.isfinite(self.features[start : start + BLOCK])
+            if not finite.all():
+                row, column = np.argwhere(~finite)[0]
+                raise SignError(
+                    f"{self.name}: feature {column} of node {start + row} is "
+                    f"{self.features[start + row, column]}; replace missing values first"
+                )
+
+    def _check_splits(self) -> None:
+        owner = np.zeros(self.nodes, np.int8)
+        for number, split in enumerate(SPLITS, start=1):
+            nodes = self.nodes_of(split)
+            if len(nodes) and (nodes.min() < 0 or nodes.max() >= self.nodes):
+                raise SignError(f"{self.name}: the {split} split names a node that does not exist")
+            if owner[nodes].any() or len(np.unique(nodes)) != len(nodes):
+                raise SignError(f"{self.name}: a node of the {split} split is in a split twice")
+            owner[nodes] = number
+        if not len(self.train):
+            raise SignError(f"{self.name}: there are no training nodes")
+
+    def _check_labels(self) -> None:
+        used = self.labels[np.concatenate([self.nodes_of(split) for split in SPLITS])]
+        if self.multilabel:
+            if self.labels.shape[1] != self.classes or not np.isin(used, (0, 1)).all():
+                raise SignError(f"{self.name}: labels must be a 0/1 matrix of {self.classes} columns")
+        elif len(used) and (used.min() < 0 or used.max() >= self.classes):
+            wrong = used.min() if used.min() < 0 else used.max()
+            raise SignError(
+                f"{self.name}: label {wrong} of a node in a split is not in 0 to {self.classes - 1}"
+            )

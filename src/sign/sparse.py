@@ -1,0 +1,133 @@
+"""Sparse matrices as plain arrays: rows of an adjacency, and the scaled matrix an engine multiplies."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sign.errors import SignError
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+Array: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.float32]
+
+
+def digest(*arrays: Array | None) -> str:
+    """A fingerprint of the contents, shapes and types of arrays."""
+    state = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        state.update(repr(None if array is None else (array.dtype.str, array.shape)).encode())
+        if array is not None and array.size:
+            state.update(np.ascontiguousarray(array).view(np.uint8).data)
+    return state.hexdigest()
+
+
+def index_type(largest: int) -> type[np.int32] | type[np.int64]:
+    """int32 where it can count to ``largest``, else int64."""
+    return np.int32 if largest < 2**31 else np.int64
+
+
+@dataclass(frozen=True, eq=False)
+class CSR:
+    """Compressed sparse rows of a square matrix; ``weights=None`` stands for ones.
+
+    Columns are sorted and unique within a row, so equal matrices have equal arrays and digests.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: Array
+    weights: Floats | None = None
+
+    @property
+    def nodes(self) -> int:
+        """Number of rows, and of columns."""
+        return len(self.indptr) - 1
+
+    @property
+    def entries(self) -> int:
+        """Number of stored entries."""
+        return len(self.indices)
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of the matrix."""
+        return digest(self.indptr, self.indices, self.weights)
+
+    @cached_property
+    def row_sums(self) -> NDArray[np.float64]:
+        """The weighted degree of every row, summed in double precision."""
+        if self.weights is None:
+            return np.diff(self.indptr).astype(np.float64)
+        # An empty row has no first entry for reduceat to start from; cumulative sums need none.
+        sums = np.concatenate([[0.0], np.cumsum(self.weights, dtype=np.float64)])
+        exact: NDArray[np.float64] = sums[self.indptr[1:]] - sums[self.indptr[:-1]]
+        return exact
+
+    @classmethod
+    def from_edges(cls, source: Array, target: Array, nodes: int, weights: Array | None = None) -> "CSR":
+        """The matrix with an entry (source, target) for each edge.
+
+        Parallel edges become one: without weights it counts once, with weights it is their sum.
+        """
+        import scipy.sparse
+
+        if len(source) != len(target):
+            raise SignError(f"{len(source)} edge sources but {len(target)} edge targets")
+        if len(source) and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= nodes):
+            low = int(min(source.min(), target.min()))
+            wrong = low if low < 0 else int(max(source.max(), target.max()))
+            raise SignError(f"an edge names node {wrong}, but nodes are numbered 0 to {nodes - 1}")
+        values = np.ones(len(source), np.float32) if weights is None else weights.astype(np.float32)
+        matrix = scipy.sparse.coo_array((values, (source, target)), shape=(nodes, nodes)).tocsr()
+        return cls.from_scipy(matrix, weighted=weights is not None)
+
+    @classmethod
+    def from_scipy(cls, matrix: "scipy.sparse.csr_array", weighted: bool = True) -> "CSR":
+        """The same matrix; ``weighted=False`` keeps the pattern alone."""
+        matrix.sum_duplicates()
+        matrix.sort_indices()
+        indices = matrix.indices.astype(index_type(matrix.shape[0]))
+        weights = matrix.data.astype(np.float32) if weighted else None
+        return cls(matrix.indptr.astype(np.int64), indices, weights)
+
+    def to_scipy(self) -> "scipy.sparse.csr_array":
+        """The same matrix for scipy (weights of one are written out)."""
+        import scipy.sparse
+
+        data = np.ones(self.entries, np.float32) if self.weights is None else self.weights
+        return scipy.sparse.csr_array((data, self.indices, self.indptr), (self.nodes, self.nodes))
+
+    def induced(self, nodes: Array) -> "CSR":
+        """Rows and columns of ``nodes``, in that order."""
+        matrix = self.to_scipy()[nodes][:, nodes]
+        return CSR.from_scipy(matrix.tocsr(), weighted=self.weights is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    r"""The matrix :math:`\mathrm{diag}(l)\,(W + \lambda I)\,\mathrm{diag}(r)` that an engine multiplies.
+
+    Normalisation and self-loops stay factors of the product: no normalised copy of the entries is made.
+    """
+
+    csr: CSR
+    left: Floats | None = None
+    right: Floats | None = None
+    self_loop: float = 0.0
+
+    def to_scipy(self) -> "scipy.sparse.csr_array":
+        """The matrix with all factors multiplied out."""
+        import scipy.sparse
+
+        identity = scipy.sparse.eye_array(self.csr.nodes, dtype=np.float32, format="csr")
+        result = self.csr.to_scipy() + self.self_loop * identity
+        for factor, on_left in ((self.left, True), (self.right, False)):
+            if factor is not None:
+                diagonal = scipy.sparse.diags_array(factor)
+                result = diagonal @ result if on_left else result @ diagonal
+        return result.astype(np.float32).tocsr()

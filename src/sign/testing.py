@@ -1,0 +1,39 @@
+"""Small graphs for doctests and tests, and the checks that they share."""
+
+import numpy as np
+
+from sign.graph import Graph
+from sign.sparse import CSR, Array
+
+
+def graph_of(
+    edges: Array | list[tuple[int, int]],
+    nodes: int,
+    weights: Array | None = None,
+    features: Array | None = None,
+    directed: bool = False,
+) -> Graph:
+    """A graph with the given edges, one class, and every node in the training split."""
+    pairs = np.asarray(edges, np.int64).reshape(-1, 2)
+    source, target = pairs.T
+    if not directed:
+        loops = source == target
+        source, target = np.r_[source, target[~loops]], np.r_[target, source[~loops]]
+        weights = None if weights is None else np.r_[weights, np.asarray(weights)[~loops]]
+    nothing = np.empty(0, np.int64)
+    return Graph(
+        name="test",
+        adjacency=CSR.from_edges(source, target, nodes, weights),
+        features=np.eye(nodes, dtype=np.float32) if features is None else features,
+        labels=np.zeros(nodes, np.int64),
+        classes=1,
+        train=np.arange(nodes),
+        val=nothing,
+        test=nothing,
+        directed=directed,
+    )
+
+
+def path(nodes: int) -> Graph:
+    """The path 0 - 1 - ... with unit features."""
+    return graph_of([(i, i + 1) for i in range(nodes - 1)], nodes)
