@@ -110,7 +110,7 @@ def _named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
         made = instantiate(node, _convert_="all", _execution_whitelist_=TARGETS)
     except FieldError as error:
         raise error.within(name) from None
-    except InstantiationException as error:
+    except (InstantiationException, TypeError) as error:
         raise SignError(f"{name}: {_first_line(error.__cause__ or error)}") from error
     if not isinstance(made, kind):
         raise SignError(

@@ -1,0 +1,28 @@
+"""Shared set-up: a composed configuration with its folders in a temporary place."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hypothesis import settings
+
+from sign.cli import CONF
+from sign.configuration import Settings, configure
+
+settings.register_profile("sign", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("sign")
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> Callable[..., Settings]:
+    """``configured("model.p=2")``: checked settings that write under ``tmp_path``, without a tracker."""
+
+    def make(*overrides: str) -> Settings:
+        folders = [f"paths.{kind}_dir={tmp_path / kind}" for kind in ("data", "store", "output")]
+        with initialize_config_dir(str(CONF)):
+            return configure(compose("train", overrides=["logger=csv", *folders, *overrides]))
+
+    return make

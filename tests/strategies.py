@@ -1,0 +1,35 @@
+"""Random graphs for Hypothesis, and their dense matrices."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from sign.graph import Graph
+from sign.testing import graph_of
+
+
+@st.composite
+def graphs(draw: st.DrawFn, directed: bool | None = None) -> Graph:
+    """Small graphs: directed or not, weighted or not, with isolated nodes, self-loops and parallel edges."""
+    nodes = draw(st.integers(1, 12))
+    node = st.integers(0, nodes - 1)
+    edges = draw(st.lists(st.tuples(node, node), max_size=30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    weights = rng.uniform(0.1, 3, len(edges)).astype(np.float32) if draw(st.booleans()) else None
+    features = rng.standard_normal((nodes, draw(st.integers(1, 20)))).astype(np.float32)
+    return graph_of(edges, nodes, weights, features, draw(st.booleans()) if directed is None else directed)
+
+
+def dense(graph: Graph) -> np.ndarray:
+    """The adjacency as a dense matrix of doubles."""
+    return graph.adjacency.to_scipy().toarray().astype(np.float64)
+
+
+def dense_undirected(graph: Graph) -> np.ndarray:
+    """W of the paper: the mean of both directions."""
+    matrix = dense(graph)
+    return (matrix + matrix.T) / 2
+
+
+def inverse(degrees: np.ndarray, power: float = 1.0) -> np.ndarray:
+    """degrees ** -power, zero where there is no degree."""
+    return np.array([d**-power if d > 0 else 0.0 for d in degrees])

@@ -1,0 +1,111 @@
+"""The commands as a user types them."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+SLOW = ("torch", "pytorch_lightning", "numba", "wandb", "scipy", "optuna")
+
+
+def command(
+    folder: Path, *arguments: str, program: str = "train", **environment: str
+) -> subprocess.CompletedProcess:
+    """Run a program of ``src/`` in ``folder``."""
+    return subprocess.run(
+        [sys.executable, str(REPOSITORY / "src" / f"{program}.py"), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+
+
+def imports(stderr: str) -> set[str]:
+    """What -X importtime saw."""
+    return {line.rsplit("|", 1)[1].strip() for line in stderr.splitlines() if line.startswith("import time:")}
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("dataset=nowhere", "dataset=nowhere: no such choice; take one of communities, cora"),
+        ("model.p=-1", "model.p=-1: a power must be a whole number >= 0"),
+        ("seed=abc", "seed=abc: must be a whole number"),
+        ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
+        ("model.q=1", "model.q: there is no such setting"),
+        ("model.p", "model.p: cannot be read as name=value"),
+    ],
+)
+def test_a_wrong_setting_is_answered_at_once_in_one_sentence(
+    tmp_path: Path, override: str, sentence: str
+) -> None:
+    result = command(tmp_path, override, PYTHONPROFILEIMPORTTIME="1")
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("import time:")]
+    assert result.returncode == 1
+    assert len(lines) == 1, lines
+    assert lines[0].startswith(f"error: {sentence}")
+    assert not imports(result.stderr) & set(SLOW)
+    assert not list(tmp_path.rglob("*.*"))
+
+
+def test_the_full_error_is_a_traceback(tmp_path: Path) -> None:
+    result = command(tmp_path, "model.p=-1", HYDRA_FULL_ERROR="1")
+    assert result.returncode != 0
+    assert "Traceback" in result.stderr
+
+
+def test_help_teaches_without_the_slow_libraries(tmp_path: Path) -> None:
+    result = command(tmp_path, "--help", PYTHONPROFILEIMPORTTIME="1")
+    assert result.returncode == 0
+    assert not imports(result.stderr) & set(SLOW)
+    for taught in ("python src/train.py", "dataset: communities, cora", "ckpt_path", "inception_units"):
+        assert taught in result.stdout
+
+
+def test_precompute_fills_the_store_prints_its_folders_and_stops(tmp_path: Path) -> None:
+    first = command(tmp_path, "model.p=4", program="precompute")
+    assert first.returncode == 0, first.stderr
+    assert "5 hop arrays computed, 0 found" in first.stdout
+    printed = [
+        Path(line) for line in first.stdout.splitlines() if Path(tmp_path, line, "manifest.json").is_file()
+    ]
+    assert len(printed) == 2
+    second = command(tmp_path, "model.p=5", program="precompute")
+    assert "1 hop array computed, 5 found" in second.stdout
+    assert not list((tmp_path / "outputs").rglob("*"))
+
+
+def test_a_sweep_over_a_list_of_values(tmp_path: Path) -> None:
+    result = command(
+        tmp_path, "-m", "seed=0,1", "logger=csv", "training.max_epochs=2", "model.p=1", "training.patience=5"
+    )
+    assert result.returncode == 0, result.stderr
+    assert len(list(tmp_path.glob("outputs/cora/sign-p1/*/metrics.json"))) == 2
+
+
+def readme_commands() -> list[str]:
+    """The python commands in the README's shell blocks."""
+    blocks = re.findall(r"```bash\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+    lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("python ")]
+
+
+def test_the_readme_has_commands() -> None:
+    assert len(readme_commands()) >= 5
+
+
+@pytest.mark.parametrize("line", readme_commands())
+def test_the_readme_is_true(line: str, tmp_path: Path) -> None:
+    for name in ("src", "conf"):
+        (tmp_path / name).symlink_to(REPOSITORY / name)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    result = subprocess.run(
+        line, shell=True, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=600
+    )
+    assert result.returncode == 0, result.stderr

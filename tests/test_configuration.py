@@ -1,0 +1,90 @@
+"""Everything under conf/ composes; wrong settings get one sentence."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from sign.cli import CONF
+from sign.configuration import Settings, configure
+from sign.errors import SignError
+
+FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]
+GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "experiment")
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
+    group, name = file.parent.as_posix(), file.stem
+    override = f"{group}={name}"
+    if group == "operator":
+        override = f"+operator@model.operators.other={name}"
+    if group == "tuned":
+        override = f"dataset={name}"
+    assert group in (*GROUPS, "operator", "hydra/help"), f"nothing composes conf/{file}"
+    with initialize_config_dir(str(CONF)):
+        settings = configure(compose("train", overrides=[override, f"paths.output_dir={tmp_path}"]))
+    assert settings.dataset.name
+
+
+def test_every_tuned_file_belongs_to_a_data_set() -> None:
+    names = {file.stem for file in (CONF / "dataset").glob("*.yaml")}
+    assert {file.stem for file in (CONF / "tuned").glob("*.yaml")} <= names
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("model.p=-1", "model.p=-1: a power must be a whole number >= 0; use model.p=0 to leave it out"),
+        ("model.p=1.5", "model.p=1.5: a power must be"),
+        ("seed=abc", "seed=abc: must be a whole number from 0 to 4294967295"),
+        ("seed=true", "seed=True: must be a whole number"),
+        ("dataset.split_seed=-3", "dataset.split_seed=-3: must be from 0"),
+        ("model.dropout=1", "model.dropout=1: must be from 0 to below 1"),
+        ("model.activation=tanh", "model.activation=tanh: choose one of relu, prelu"),
+        ("model.batch_norm=maybe", "model.batch_norm=maybe: must be true or false"),
+        ("training.batch_size=0", "training.batch_size=0: must be >= 1"),
+        ("training.monitor=loss", "training.monitor=loss: choose one of val/loss"),
+        ("scaling.hops=l1", "scaling.hops=l1: choose one of none, l2"),
+        ("ckpt_path=nowhere.ckpt", "ckpt_path=nowhere.ckpt: no such file"),
+        ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
+        ("dataset._target_=os.system", "dataset: "),
+        ("dataset._target_=sign.engines.local.LocalEngine", "dataset"),
+        ("model.operators.p.self_loops=2", "model.operators.p.self_loops=2: must be true or false"),
+    ],
+)
+def test_a_wrong_setting_gets_one_sentence(
+    configured: Callable[..., Settings], override: str, sentence: str
+) -> None:
+    with pytest.raises(SignError) as caught:
+        configured(override)
+    assert str(caught.value).startswith(sentence)
+    assert "\n" not in str(caught.value)
+
+
+def test_seed_zero_is_a_seed(configured: Callable[..., Settings]) -> None:
+    assert configured("seed=0").seed == 0
+
+
+def test_the_default_is_cora_with_its_tuned_settings(configured: Callable[..., Settings]) -> None:
+    tuned = OmegaConf.load(CONF / "tuned" / "cora.yaml")
+    settings = configured()
+    assert settings.dataset.name == "cora"
+    assert settings.powers["p"][1] == tuned.model.p
+    assert configured("dataset=communities").powers["p"][1] != tuned.model.p
+    assert configured("model.p=2").powers["p"][1] == 2
+
+
+def test_the_project_files_are_there() -> None:
+    for name in (
+        "LICENSE",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "README.md",
+        ".pre-commit-config.yaml",
+        ".ci/run",
+    ):
+        assert (REPOSITORY / name).is_file()

@@ -1,0 +1,63 @@
+"""Batches hold the right rows, from memory and from disk alike."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from sign.configuration import Settings
+from sign.datamodule import RowLoader, Rows, SIGNDataModule
+from sign.experiment import make_datamodule
+
+
+@pytest.fixture
+def datamodule(configured: Callable[..., Settings]) -> SIGNDataModule:
+    settings = configured("dataset=communities", "dataset.nodes=500", "dataset.edges=2000", "model.p=2")
+    module = make_datamodule(settings)
+    module.setup("fit")
+    return module
+
+
+@pytest.mark.parametrize("scaling", ["none", "l2"])
+def test_memory_and_disk_give_the_same_batches(datamodule: SIGNDataModule, scaling: str) -> None:
+    hops = datamodule.hops
+    held, mapped = (Rows(hops.arrays["val"], hops.rows["val"], scaling, memory) for memory in (True, False))
+    for index in (slice(3, 40), torch.tensor([5, 1, 1, 80])):
+        assert torch.equal(held[index], mapped[index])
+    expected = np.concatenate([array[hops.rows["val"]] for array in hops.arrays["val"]], axis=1)
+    if scaling == "none":
+        assert (held[slice(None)].numpy() == expected).all()
+    else:
+        lengths = held[slice(None)].reshape(-1, datamodule.branches, datamodule.features).norm(dim=2)
+        torch.testing.assert_close(lengths, torch.ones_like(lengths))
+
+
+def test_an_epoch_shows_every_row_once_with_its_label(datamodule: SIGNDataModule) -> None:
+    rows = torch.arange(10.0)[:, None]
+    shown = list(
+        RowLoader(
+            Rows([rows.numpy()], np.arange(10), "none", True), torch.arange(10), 4, lambda: torch.randperm(10)
+        )
+    )
+    assert [len(labels) for _, labels in shown] == [4, 4, 2]
+    values, labels = (torch.cat(parts) for parts in zip(*shown, strict=True))
+    assert torch.equal(values[:, 0].long(), labels)
+    assert sorted(labels.tolist()) == list(range(10))
+
+
+def test_training_rows_are_shuffled_by_seed(datamodule: SIGNDataModule) -> None:
+    first, again = (torch.cat([rows for rows, _ in datamodule.train_dataloader()]) for _ in range(2))
+    assert torch.equal(first, again)
+    datamodule.seed += 1
+    other = torch.cat([rows for rows, _ in datamodule.train_dataloader()])
+    assert not torch.equal(first, other)
+
+
+def test_labels_belong_to_their_rows(datamodule: SIGNDataModule) -> None:
+    graph = datamodule.graph
+    for split, loader in zip(("train", "val", "test"), datamodule.test_dataloader(), strict=True):
+        rows, labels = (torch.cat(parts) for parts in zip(*loader, strict=True))
+        nodes = graph.nodes_of(split)
+        assert (labels.numpy() == graph.labels[nodes]).all()
+        assert (rows[:, : datamodule.features].numpy() == graph.features[nodes]).all()

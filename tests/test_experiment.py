@@ -1,0 +1,132 @@
+"""Whole runs: training works, is repeatable, resumes, and leaves a complete run folder."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from omegaconf import OmegaConf
+
+from sign.configuration import Settings
+from sign.errors import SignError
+from sign.experiment import train
+from sign.task import SIGNTask
+
+SMALL = (
+    "dataset=communities",
+    "dataset.nodes=2000",
+    "dataset.edges=10000",
+    "dataset.classes=4",
+    "model.p=2",
+    "model.inception_units=32",
+    "model.classification_units=32",
+    "training.learning_rate=0.01",
+    "training.max_epochs=12",
+)
+Configured = Callable[..., Settings]
+
+
+def folder_of(settings: Settings) -> Path:
+    (folder,) = (settings.output_dir / settings.dataset.name / settings.slug).iterdir()
+    return folder
+
+
+def test_single_label(configured: Configured) -> None:
+    settings = configured(*SMALL)
+    numbers = train(settings)
+    assert numbers["test/accuracy"] > 0.8
+    assert numbers["test/accuracy"] == numbers["test/micro_f1"]
+    run = folder_of(settings)
+    assert json.loads((run / "metrics.json").read_text()) == numbers
+    for name in (
+        "val/loss",
+        "epochs",
+        "parameters",
+        "seconds/precompute",
+        "seconds/epoch",
+        "seconds/inference",
+    ):
+        assert numbers[name] > 0
+    with (run / "metrics.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [int(row["epoch"]) for row in rows] == list(range(int(numbers["epochs"])))
+    assert min(float(row["val/loss"]) for row in rows) == pytest.approx(numbers["val/loss"], abs=1e-6)
+    assert OmegaConf.load(run / "config.yaml").model.p == 2
+    task = SIGNTask.load_from_checkpoint(run / "checkpoints" / "best.ckpt", weights_only=True)
+    assert task.hparams["branches"] == ["X", "p1", "p2"]
+
+
+def test_multilabel(configured: Configured) -> None:
+    numbers = train(configured(*SMALL, "dataset.multilabel=true"))
+    assert numbers["test/micro_f1"] > 0.8
+    assert "test/accuracy" not in numbers
+
+
+def test_inductive_with_standardised_features(configured: Configured) -> None:
+    numbers = train(configured(*SMALL, "dataset.inductive=true", "scaling.features=standardize"))
+    assert numbers["test/accuracy"] > 0.7
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_does_not(configured: Configured) -> None:
+    first, again, other = (train(configured(*SMALL, f"seed={seed}")) for seed in (3, 3, 4))
+    learned = [name for name in first if name.split("/")[0] in ("train", "val", "test")]
+    assert [first[name] for name in learned] == [again[name] for name in learned]
+    assert first["val/loss"] != other["val/loss"]
+
+
+def test_the_best_checkpoint_is_the_one_tested(configured: Configured) -> None:
+    """A network that learns a few nodes by heart: the numbers are those of before."""
+    settings = configured(
+        *SMALL,
+        "dataset.train_fraction=0.02",
+        "model.dropout=0",
+        "training.patience=29",
+        "training.max_epochs=30",
+    )
+    numbers = train(settings)
+    with (folder_of(settings) / "metrics.csv").open() as stream:
+        losses = [float(row["val/loss"]) for row in csv.DictReader(stream)]
+    assert numbers["val/loss"] == pytest.approx(min(losses), abs=1e-6)
+    assert losses[-1] > min(losses)
+
+
+def test_training_stops_early(configured: Configured) -> None:
+    numbers = train(configured(*SMALL, "training.max_epochs=200", "training.patience=2"))
+    assert numbers["epochs"] < 200
+
+
+def test_a_resumed_run_ends_like_an_uninterrupted_one(configured: Configured) -> None:
+    whole = train(configured(*SMALL, "paths.output_dir=" + str(configured().output_dir / "whole")))
+    half = configured(*SMALL, "training.max_epochs=5")
+    train(half)
+    run = folder_of(half)
+    rest = train(configured(*SMALL, f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}"))
+    assert {k: v for k, v in rest.items() if "/" in k and not k.startswith(("seconds", "memory"))} == {
+        k: v for k, v in whole.items() if "/" in k and not k.startswith(("seconds", "memory"))
+    }
+    assert rest["epochs"] == whole["epochs"]
+    with (run / "metrics.csv").open() as stream:
+        assert [int(row["epoch"]) for row in csv.DictReader(stream)] == list(range(12))
+
+
+def test_a_checkpoint_of_another_model_is_refused(configured: Configured, tmp_path: Path) -> None:
+    first = configured(*SMALL, "training.max_epochs=1")
+    train(first)
+    checkpoint = folder_of(first) / "checkpoints" / "best.ckpt"
+    before = (folder_of(first) / "config.yaml").read_text()
+    with pytest.raises(SignError, match="a checkpoint of another model: its branches are"):
+        train(configured(*SMALL, "model.p=3", f"ckpt_path={checkpoint}"))
+    assert (folder_of(first) / "config.yaml").read_text() == before
+    rubbish = tmp_path / "rubbish.ckpt"
+    rubbish.write_bytes(b"not a checkpoint")
+    with pytest.raises(SignError, match="not a checkpoint of SIGN"):
+        train(configured(*SMALL, f"ckpt_path={rubbish}"))
+
+
+def test_checkpoints_hold_plain_values_only(configured: Configured) -> None:
+    settings = configured(*SMALL, "training.max_epochs=1")
+    train(settings)
+    saved = torch.load(folder_of(settings) / "checkpoints" / "last.ckpt", weights_only=True)
+    assert saved["hyper_parameters"]["architecture"]["inception_units"] == 32

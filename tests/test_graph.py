@@ -1,0 +1,77 @@
+"""A graph is checked at the door."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sign.errors import SignError
+from sign.graph import Graph
+from sign.testing import graph_of, path
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return path(4)
+
+
+def nan_features() -> np.ndarray:
+    features = np.eye(4, dtype=np.float32)
+    features[2, 1] = np.nan
+    return features
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"features": np.eye(3, dtype=np.float32)}, "3 rows of features for 4 nodes"),
+        ({"features": np.zeros(4, np.float32)}, "features of shape"),
+        ({"features": nan_features()}, "feature 1 of node 2 is nan"),
+        ({"labels": np.zeros(5, np.int64)}, "5 rows of labels"),
+        ({"labels": np.array([0, 0, 0, 1])}, "label 1 of a node in a split is not in 0 to 0"),
+        ({"labels": np.array([0, 0, -1, 0])}, "label -1 of a node in a split"),
+        ({"labels": np.full((4, 1), 2)}, "0/1 matrix"),
+        ({"val": np.array([4])}, "the val split names a node that does not exist"),
+        ({"test": np.array([1])}, "test split is in a split twice"),
+        ({"train": np.array([0, 0])}, "train split is in a split twice"),
+        ({"train": np.empty(0, np.int64)}, "no training nodes"),
+    ],
+)
+def test_what_does_not_fit_is_refused(graph: Graph, changes: dict, sentence: str) -> None:
+    with pytest.raises(SignError, match=sentence):
+        replace(graph, **changes)
+
+
+@pytest.mark.parametrize("weight", [-1.0, 0.0, np.nan, np.inf])
+def test_weights_are_positive_and_finite(weight: float) -> None:
+    with pytest.raises(SignError, match="weights must be positive and finite"):
+        graph_of([(0, 1), (1, 2)], 3, np.array([1.0, weight]))
+
+
+def test_an_edge_must_name_nodes_that_exist() -> None:
+    with pytest.raises(SignError, match="an edge names node 3, but nodes are numbered 0 to 2"):
+        graph_of([(0, 3)], 3)
+
+
+def test_an_unlabelled_node_outside_every_split_is_allowed(graph: Graph) -> None:
+    assert replace(graph, labels=np.array([0, 0, -1, 0]), train=np.array([0, 1, 3])).nodes == 4
+
+
+def test_parallel_edges_count_once_without_weights_and_add_up_with_them() -> None:
+    plain = graph_of([(0, 1), (0, 1)], 2, directed=True)
+    assert plain.adjacency.to_scipy().toarray().tolist() == [[0, 1], [0, 0]]
+    weighted = graph_of([(0, 1), (0, 1)], 2, np.array([1.0, 2.5]), directed=True)
+    assert weighted.adjacency.to_scipy().toarray().tolist() == [[0, 3.5], [0, 0]]
+
+
+def test_undirected_is_the_mean_of_both_directions() -> None:
+    graph = graph_of([(0, 1), (1, 2), (2, 1)], 3, directed=True)
+    assert graph.undirected.to_scipy().toarray().tolist() == [[0, 0.5, 0], [0.5, 0, 1], [0, 1, 0]]
+
+
+def test_the_induced_graph_holds_nothing_of_other_nodes(graph: Graph) -> None:
+    inner = replace(graph, train=np.array([1, 2]), val=np.array([0]), test=np.array([3]))
+    induced = inner.induced_by_training()
+    assert induced.nodes == 2
+    assert induced.adjacency.to_scipy().toarray().tolist() == [[0, 1], [1, 0]]
+    assert (induced.features == graph.features[[1, 2]]).all()
