@@ -1,9 +1,13 @@
 """Random graphs for Hypothesis, and their dense matrices."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
+from sign.engines.local import LocalEngine
 from sign.graph import Graph
+from sign.operators.operator import Operator
 from sign.testing import graph_of
 
 
@@ -33,3 +37,29 @@ def dense_undirected(graph: Graph) -> np.ndarray:
 def inverse(degrees: np.ndarray, power: float = 1.0) -> np.ndarray:
     """degrees ** -power, zero where there is no degree."""
     return np.array([d**-power if d > 0 else 0.0 for d in degrees])
+
+
+def applied(operator: Operator, graph: Graph) -> np.ndarray:
+    """The whole matrix of an operator: B applied to the unit vectors through the local engine."""
+    resolved = operator.resolve(graph)
+    eye = np.eye(graph.nodes, dtype=np.float32)
+    return resolved.apply(resolved.matrix(graph), eye, LocalEngine().product).astype(np.float64)
+
+
+def row_normalized(matrix: np.ndarray) -> np.ndarray:
+    """Each row divided by its sum; rows of zeros stay."""
+    return np.diag(inverse(matrix.sum(axis=1))) @ matrix
+
+
+def normalized(weights: np.ndarray) -> np.ndarray:
+    """D^-1/2 W D^-1/2."""
+    scale = np.diag(inverse(weights.sum(axis=1), 0.5))
+    return scale @ weights @ scale
+
+
+def assert_equivariant(operator: Operator, graph: Graph, tolerance: float = 1e-5) -> None:
+    """Renumbering the nodes renumbers the operator: B(PGPᵀ) = P B(G) Pᵀ."""
+    order = np.random.default_rng(0).permutation(graph.nodes)
+    renumbered = replace(graph, adjacency=graph.adjacency.induced(order), features=graph.features[order])
+    expected = applied(operator, graph)[np.ix_(order, order)]
+    np.testing.assert_allclose(applied(operator, renumbered), expected, atol=tolerance)

@@ -76,25 +76,17 @@ def test_the_same_seed_gives_the_same_numbers_and_another_does_not(configured: C
     assert first["val/loss"] != other["val/loss"]
 
 
-def test_the_best_checkpoint_is_the_one_tested(configured: Configured) -> None:
-    """A network that learns a few nodes by heart: the numbers are those of before."""
-    settings = configured(
-        *SMALL,
-        "dataset.train_fraction=0.02",
-        "model.dropout=0",
-        "training.patience=29",
-        "training.max_epochs=30",
-    )
+def test_training_stops_early_and_the_best_checkpoint_is_the_one_tested(configured: Configured) -> None:
+    settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
     numbers = train(settings)
+    assert numbers["epochs"] < 200
     with (folder_of(settings) / "metrics.csv").open() as stream:
         losses = [float(row["val/loss"]) for row in csv.DictReader(stream)]
-    assert numbers["val/loss"] == pytest.approx(min(losses), abs=1e-6)
-    assert losses[-1] > min(losses)
-
-
-def test_training_stops_early(configured: Configured) -> None:
-    numbers = train(configured(*SMALL, "training.max_epochs=200", "training.patience=2"))
-    assert numbers["epochs"] < 200
+    best = losses.index(min(losses))
+    assert best == len(losses) - 3
+    assert numbers["val/loss"] == pytest.approx(losses[best], abs=1e-6)
+    saved = torch.load(folder_of(settings) / "checkpoints" / "best.ckpt", weights_only=True)
+    assert saved["epoch"] == best
 
 
 def test_a_resumed_run_ends_like_an_uninterrupted_one(configured: Configured) -> None:

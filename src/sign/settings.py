@@ -38,6 +38,10 @@ def check(name: str, value: Any, hint: Any) -> None:
     allowed: Any = None
     if get_origin(hint) is Annotated:
         hint, allowed = get_args(hint)
+    if type(None) in get_args(hint):
+        if value is None:
+            return
+        (hint,) = (kind for kind in get_args(hint) if kind is not type(None))
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
             choices = ", ".join(map(str, get_args(hint)))

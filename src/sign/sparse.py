@@ -32,6 +32,14 @@ def index_type(largest: int) -> type[np.int32] | type[np.int64]:
     return np.int32 if largest < 2**31 else np.int64
 
 
+def _scatter(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Each number as 64 random-looking bits that depend on it alone (the finaliser of SplitMix64)."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
 @dataclass(frozen=True, eq=False)
 class CSR:
     """Compressed sparse rows of a square matrix; ``weights=None`` stands for ones.
@@ -101,6 +109,42 @@ class CSR:
 
         data = np.ones(self.entries, np.float32) if self.weights is None else self.weights
         return scipy.sparse.csr_array((data, self.indices, self.indptr), (self.nodes, self.nodes))
+
+    @cached_property
+    def transposed(self) -> "CSR":
+        """The rows of the transpose."""
+        return CSR.from_scipy(self.to_scipy().T.tocsr(), weighted=self.weights is not None)
+
+    @cached_property
+    def rows(self) -> Array:
+        """The row of every entry."""
+        return np.repeat(np.arange(self.nodes, dtype=self.indices.dtype), np.diff(self.indptr))
+
+    def keep(self, chosen: NDArray[np.bool_]) -> "CSR":
+        """The entries that are chosen."""
+        counts = np.bincount(self.rows[chosen], minlength=self.nodes)
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return CSR(indptr, self.indices[chosen], None if self.weights is None else self.weights[chosen])
+
+    def without_loops(self) -> "CSR":
+        """The matrix without its diagonal."""
+        return self.keep(self.rows != self.indices)
+
+    def with_loops(self) -> "CSR":
+        """The matrix with one added to its diagonal."""
+        import scipy.sparse
+
+        identity = scipy.sparse.eye_array(self.nodes, dtype=np.float32, format="csr")
+        plain = self.weights is None and not (self.rows == self.indices).any()
+        return CSR.from_scipy(self.to_scipy() + identity, weighted=not plain)
+
+    def without_some(self, share: float, seed: int) -> "CSR":
+        """Without a random ``share`` of the edges; (i, j) and (j, i) go or stay together."""
+        if share == 0:
+            return self
+        low = np.minimum(self.rows, self.indices).astype(np.uint64)
+        high = np.maximum(self.rows, self.indices).astype(np.uint64)
+        return self.keep(_scatter(_scatter(low + np.uint64(seed)) + high) >= np.uint64(share * 2.0**64))
 
     def induced(self, nodes: Array) -> "CSR":
         """Rows and columns of ``nodes``, in that order."""

@@ -1,37 +1,52 @@
 """The normalised adjacency of the paper (model.p)."""
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Literal
 
 from sign.graph import Graph
-from sign.operators.operator import Operator
-from sign.sparse import Floats, Matrix
+from sign.operators.operator import Operator, inverse_power
+from sign.settings import Probability, Seed
+from sign.sparse import Matrix
 
 
 @dataclass(frozen=True)
 class NormalizedAdjacency(Operator):
-    r"""GCN normalisation :math:`\tilde D^{-1/2}(W + I)\tilde D^{-1/2}` of the undirected graph.
+    r"""The undirected adjacency :math:`W`, normalised by name.
 
-    :math:`\tilde D` are the row sums of :math:`W + I`. Without self-loops it is the paper's
-    :math:`A = D^{-1/2} W D^{-1/2}`; an isolated node then has a row of zeros.
+    ===========  ======================================================  =============================
+    name         matrix
+    ===========  ======================================================  =============================
+    gcn          :math:`\tilde D^{-1/2}(W + I)\tilde D^{-1/2}`            the paper's; a loop is added
+    symmetric    :math:`D^{-1/2} W D^{-1/2}`                             spectrum in [-1, 1]
+    row          :math:`D^{-1} W`                                        the mean over neighbours
+    column       :math:`W D^{-1}`                                        each node shares itself out
+    ===========  ======================================================  =============================
+
+    :math:`\tilde D` are the row sums of :math:`W + I`. An isolated node has a row of zeros, except with ``gcn``.
+    ``drop_edges`` leaves out that share of the edges, drawn by ``drop_seed``, before normalisation.
 
     >>> from sign.testing import path
     >>> NormalizedAdjacency().matrix(path(2)).to_scipy().toarray().round(6)
     array([[0.5, 0.5],
            [0.5, 0.5]], dtype=float32)
+    >>> NormalizedAdjacency("row").matrix(path(3)).to_scipy().toarray()
+    array([[0. , 1. , 0. ],
+           [0.5, 0. , 0.5],
+           [0. , 1. , 0. ]], dtype=float32)
     """
 
-    self_loops: bool = True
+    normalization: Literal["gcn", "symmetric", "row", "column"] = "gcn"
+    drop_edges: Probability = 0.0
+    drop_seed: Seed = 0
 
     def matrix(self, graph: Graph) -> Matrix:
-        """The symmetric matrix, its normalisation kept as factors on both sides."""
-        loop = 1.0 if self.self_loops else 0.0
-        scale = inverse_power(graph.undirected.row_sums + loop, 0.5)
-        return Matrix(graph.undirected, left=scale, right=scale, self_loop=loop)
-
-
-def inverse_power(degrees: np.ndarray, power: float) -> Floats:
-    """``degrees ** -power``, with zero where there is no degree."""
-    with np.errstate(divide="ignore"):
-        return np.where(degrees > 0, degrees**-power, 0.0).astype(np.float32)
+        """The matrix, its normalisation kept as factors on both sides."""
+        csr = graph.undirected.without_some(self.drop_edges, self.drop_seed)
+        loop = 1.0 if self.normalization == "gcn" else 0.0
+        degrees = csr.row_sums + loop
+        if self.normalization == "row":
+            return Matrix(csr, left=inverse_power(degrees, 1))
+        if self.normalization == "column":
+            return Matrix(csr, right=inverse_power(degrees, 1))
+        scale = inverse_power(degrees, 0.5)
+        return Matrix(csr, left=scale, right=scale, self_loop=loop)

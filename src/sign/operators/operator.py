@@ -3,11 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
+
+import numpy as np
 
 from sign.graph import Graph
 from sign.settings import Checked
-from sign.sparse import Floats, Matrix
+from sign.sparse import Array, Floats, Matrix
 
 Product: TypeAlias = Callable[[Matrix, Floats], Floats]
 
@@ -24,6 +26,21 @@ class Operator(Checked, ABC):
         """B x, through the engine's ``product``. Operators that are not one product override this."""
         return product(matrix, x)
 
+    @property
+    def products(self) -> int:
+        """How many products one power takes."""
+        return 1
+
+    def resolve(self, graph: Graph) -> Self:
+        """The operator with every field that depends on the data set filled in."""
+        return self
+
     def describe(self) -> dict[str, Any]:
         """The operator's part of a fingerprint."""
         return {"class": f"{type(self).__module__}.{type(self).__name__}", **asdict(self)}
+
+
+def inverse_power(degrees: Array, power: float) -> Floats:
+    """``degrees ** -power``, with zero where there is no degree."""
+    with np.errstate(divide="ignore"):
+        return np.where(degrees > 0, degrees**-power, 0.0).astype(np.float32)

@@ -1,0 +1,49 @@
+r"""Functions of a symmetric matrix with spectrum in [-1, 1], as Chebyshev polynomials of products.
+
+For :math:`f(T) x` the expansion :math:`f(t) ≈ \sum_k c_k T_k(t)` needs one product a term, no inner products
+and three blocks of memory; cut where the coefficients left out sum to less than a tolerance, its error in
+the spectral norm is below that tolerance. The number of terms depends on ``f`` alone, so the result does not depend
+on the graph's size or on how columns are blocked.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sign.operators.operator import Product
+from sign.sparse import Array, Floats, Matrix
+
+POINTS = 4096  # more than any expansion that is cut above
+
+
+def coefficients(function: Callable[[Array], Array], tolerance: float) -> Array:
+    """The coefficients of ``function`` on [-1, 1], without the tail that sums to less than ``tolerance``.
+
+    >>> coefficients(lambda t: 2 * t**2 - 1, 1e-9).round(9) + 0.0
+    array([0., 0., 1.])
+    """
+    angles = (np.arange(POINTS) + 0.5) * np.pi / POINTS
+    values = function(np.cos(angles))
+    # A discrete cosine transform; numpy has it as the real part of an FFT of the mirrored values.
+    spectrum = np.fft.rfft(np.concatenate([values, values[::-1]]))[:POINTS]
+    every = (spectrum * np.exp(-0.5j * np.pi * np.arange(POINTS) / POINTS)).real / POINTS
+    every[0] /= 2
+    tails = np.cumsum(np.abs(every[::-1]))[::-1]
+    kept: Array = every[: max(int(np.searchsorted(-tails, -tolerance)), 1)]
+    return kept
+
+
+def apply_polynomial(terms: Array, matrix: Matrix, x: Floats, product: Product) -> Floats:
+    """``sum(c_k T_k(matrix)) @ x`` by the recurrence T_{k+1} = 2 M T_k - T_{k-1}."""
+    total = np.float32(terms[0]) * x
+    if len(terms) == 1:
+        return total
+    before, current = x, product(matrix, x)
+    total += np.float32(terms[1]) * current
+    for term in terms[2:]:
+        following = product(matrix, current)
+        following *= 2
+        following -= before
+        before, current = current, following
+        total += np.float32(term) * current
+    return total

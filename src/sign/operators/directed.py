@@ -1,0 +1,38 @@
+"""The directed adjacency (model.d) and its transpose (model.f)."""
+
+from dataclasses import dataclass
+
+from sign.graph import Graph
+from sign.operators.operator import Operator, inverse_power
+from sign.settings import Probability, Seed
+from sign.sparse import Matrix
+
+
+@dataclass(frozen=True)
+class DirectedAdjacency(Operator):
+    r"""Row-normalised :math:`D^{-1} W_d`, or with ``transposed`` :math:`D_⊤^{-1} W_d^⊤`, without self-loops.
+
+    Row i averages the nodes that i points to; transposed, the nodes that point to i. A node without such
+    edges has a row of zeros. ``drop_edges`` leaves out that share of the edges, drawn by ``drop_seed``.
+
+    >>> from sign.testing import graph_of
+    >>> chain = graph_of([(0, 1), (1, 2)], 3, directed=True)
+    >>> DirectedAdjacency().matrix(chain).to_scipy().toarray()
+    array([[0., 1., 0.],
+           [0., 0., 1.],
+           [0., 0., 0.]], dtype=float32)
+    >>> DirectedAdjacency(transposed=True).matrix(chain).to_scipy().toarray()
+    array([[0., 0., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]], dtype=float32)
+    """
+
+    transposed: bool = False
+    drop_edges: Probability = 0.0
+    drop_seed: Seed = 0
+
+    def matrix(self, graph: Graph) -> Matrix:
+        """The rows of one direction, with their sums as a factor on the left."""
+        csr = graph.adjacency.without_loops().without_some(self.drop_edges, self.drop_seed)
+        csr = csr.transposed if self.transposed else csr
+        return Matrix(csr, left=inverse_power(csr.row_sums, 1))

@@ -1,0 +1,49 @@
+"""The heat kernel, without forming a matrix exponential."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from sign.graph import Graph
+from sign.operators.chebyshev import apply_polynomial, coefficients
+from sign.operators.operator import Operator, Product, inverse_power
+from sign.settings import Range
+from sign.sparse import Array, Floats, Matrix
+
+
+@dataclass(frozen=True)
+class HeatKernel(Operator):
+    r"""The heat kernel :math:`e^{-τΔ} = e^{-τ}\,e^{τA}` with :math:`Δ = I - A`, :math:`A = D^{-1/2} W D^{-1/2}`.
+
+    Applied to the features as a Chebyshev expansion of :math:`e^{-τ(1-t)}`, to an error of ``tolerance`` in the
+    spectral norm: about :math:`\sqrt{2τ\ln(1/ε)}` products for large τ. The k-th power is diffusion for kτ.
+
+    >>> from sign.testing import path
+    >>> heat = HeatKernel(time=1.0, tolerance=1e-7)
+    >>> heat.apply(heat.matrix(path(2)), np.eye(2, dtype=np.float32), lambda m, x: m.to_scipy() @ x).round(4)
+    array([[0.5677, 0.4323],
+           [0.4323, 0.5677]], dtype=float32)
+    """
+
+    time: Annotated[float, Range(0, 1000)] = 3.0
+    tolerance: Annotated[float, Range(1e-9, 0.1)] = 1e-5
+
+    def matrix(self, graph: Graph) -> Matrix:
+        """The normalised adjacency A."""
+        scale = inverse_power(graph.undirected.row_sums, 0.5)
+        return Matrix(graph.undirected, left=scale, right=scale)
+
+    def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
+        """The polynomial of A, applied to x."""
+        return apply_polynomial(self._terms, matrix, x, product)
+
+    @property
+    def products(self) -> int:
+        """Terms of the expansion beyond the constant one."""
+        return len(self._terms) - 1
+
+    @cached_property
+    def _terms(self) -> Array:
+        return coefficients(lambda t: np.exp(-self.time * (1 - t)), self.tolerance)

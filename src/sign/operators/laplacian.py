@@ -1,0 +1,29 @@
+"""Powers of the normalised graph Laplacian."""
+
+from dataclasses import dataclass
+
+from sign.graph import Graph
+from sign.operators.operator import Operator, Product, inverse_power
+from sign.sparse import Floats, Matrix
+
+
+@dataclass(frozen=True)
+class Laplacian(Operator):
+    r"""The normalised Laplacian :math:`Δ = I - D^{-1/2} W D^{-1/2}`, with spectrum in [0, 2].
+
+    >>> from sign.testing import path
+    >>> import numpy as np
+    >>> Δ = Laplacian()
+    >>> Δ.apply(Δ.matrix(path(2)), np.eye(2, dtype=np.float32), lambda m, x: m.to_scipy() @ x)
+    array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
+
+    def matrix(self, graph: Graph) -> Matrix:
+        """The normalised adjacency."""
+        scale = inverse_power(graph.undirected.row_sums, 0.5)
+        return Matrix(graph.undirected, left=scale, right=scale)
+
+    def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
+        """x - A x."""
+        return x - product(matrix, x)

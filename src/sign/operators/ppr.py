@@ -1,0 +1,89 @@
+"""Personalised PageRank (model.s)."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Literal, Self
+
+import numpy as np
+
+from sign.graph import Graph
+from sign.operators.chebyshev import apply_polynomial, coefficients
+from sign.operators.operator import Operator, Product, inverse_power
+from sign.settings import Power, Range
+from sign.sparse import CSR, Array, Floats, Matrix
+
+INDUCTIVE, TRANSDUCTIVE = 0.01, 0.05  # restart probabilities of the paper
+
+
+@dataclass(frozen=True)
+class PersonalizedPageRank(Operator):
+    r"""Random-walk normalised PPR: :math:`D_S^{-1} S` with :math:`S = α\,(I - (1-α)\,T)^{-1}`.
+
+    :math:`T = \tilde D^{-1/2}(W + I)\tilde D^{-1/2}` is the symmetrically normalised transition matrix and
+    :math:`D_S` are the row sums of :math:`S`. ``alpha: null`` takes the paper's restart probability: 0.01 for
+    inductive and 0.05 for transductive data sets. Two methods, which differ:
+
+    ``solve``
+        is the formula. :math:`S` is never formed: a Chebyshev expansion of :math:`α/(1-(1-α)t)` is applied
+        to the features and to a column of ones, to an error of ``tolerance`` in the spectral norm of S.
+    ``push``
+        is a sparse approximation (Andersen et al. 2006, as in GDC): the walk from each node is followed until every
+        residual is below ``alpha · epsilon · degree``, then entries below ``threshold`` are dropped, or all but the
+        ``top_k`` largest are, and rows are normalised. It is local: far nodes, whose weights are small but
+        many, are cut off, so each row is an average over a neighbourhood of bounded size.
+
+    >>> from sign.testing import path
+    >>> full = PersonalizedPageRank(alpha=0.5, tolerance=1e-7)
+    >>> operator = full.matrix(path(2))
+    >>> full.apply(operator, np.eye(2, dtype=np.float32), lambda m, x: m.to_scipy() @ x).round(4)
+    array([[0.75, 0.25],
+           [0.25, 0.75]], dtype=float32)
+    """
+
+    method: Literal["solve", "push"] = "solve"
+    alpha: Annotated[float | None, Range(1e-4, 1)] = None
+    tolerance: Annotated[float, Range(1e-9, 0.1)] = 1e-5
+    epsilon: Annotated[float, Range(1e-9, 1)] = 1e-3
+    threshold: Annotated[float, Range(0, below=1)] = 0.0
+    top_k: Power = 0
+
+    def resolve(self, graph: Graph) -> Self:
+        """Fill in the restart probability of the protocol."""
+        if self.alpha is not None:
+            return self
+        return replace(self, alpha=INDUCTIVE if graph.inductive else TRANSDUCTIVE)
+
+    def matrix(self, graph: Graph) -> Matrix:
+        """T for ``solve``, the approximated and normalised rows themselves for ``push``."""
+        if self.method == "push":
+            return self._pushed(graph.undirected)
+        scale = inverse_power(graph.undirected.row_sums + 1, 0.5)
+        return Matrix(graph.undirected, left=scale, right=scale, self_loop=1.0)
+
+    def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
+        """S x divided by S 1, or the product with the approximation."""
+        if self.method == "push":
+            return product(matrix, x)
+        with_ones = np.column_stack([x, np.ones(len(x), np.float32)])
+        solved = apply_polynomial(self._terms, matrix, with_ones, product)
+        return solved[:, :-1] / solved[:, -1:]
+
+    @property
+    def products(self) -> int:
+        """One for ``push``; for ``solve`` about 80 at α = 0.01 and 36 at 0.05 for a tolerance of 1e-5."""
+        return 1 if self.method == "push" else len(self._terms) - 1
+
+    @property
+    def _restart(self) -> float:
+        """The restart probability; before :meth:`resolve` has seen a graph, the transductive one."""
+        return TRANSDUCTIVE if self.alpha is None else self.alpha
+
+    @cached_property
+    def _terms(self) -> Array:
+        return coefficients(lambda t: self._restart / (1 - (1 - self._restart) * t), self.tolerance)
+
+    def _pushed(self, csr: CSR) -> Matrix:
+        from sign.operators.push import push_rows
+
+        rows = push_rows(csr.with_loops(), self._restart, self.epsilon, self.threshold, self.top_k)
+        return Matrix(rows)
