@@ -43,7 +43,7 @@ def applied(operator: Operator, graph: Graph) -> np.ndarray:
     """The whole matrix of an operator: B applied to the unit vectors through the local engine."""
     resolved = operator.resolve(graph)
     eye = np.eye(graph.nodes, dtype=np.float32)
-    return resolved.apply(resolved.matrix(graph), eye, LocalEngine().product).astype(np.float64)
+    return resolved.apply(resolved.matrix(graph), eye, LocalEngine(threads=1).product).astype(np.float64)
 
 
 def row_normalized(matrix: np.ndarray) -> np.ndarray:

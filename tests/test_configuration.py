@@ -19,20 +19,23 @@ GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     group, name = file.parent.as_posix(), file.stem
-    override = f"{group}={name}"
+    override, others = f"{group}={name}", []
     if group == "operator":
         override = f"+operator@model.operators.other={name}"
     if group == "tuned":
-        override = f"dataset={name}"
+        dataset, model = name.rsplit("_", 1)
+        override, *others = f"dataset={dataset}", f"model={model}"
     assert group in (*GROUPS, "operator", "hydra/help"), f"nothing composes conf/{file}"
     with initialize_config_dir(str(CONF)):
-        settings = configure(compose("train", overrides=[override, f"paths.output_dir={tmp_path}"]))
+        settings = configure(compose("train", overrides=[override, *others, f"paths.output_dir={tmp_path}"]))
     assert settings.dataset.name
 
 
-def test_every_tuned_file_belongs_to_a_data_set() -> None:
-    names = {file.stem for file in (CONF / "dataset").glob("*.yaml")}
-    assert {file.stem for file in (CONF / "tuned").glob("*.yaml")} <= names
+def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
+    for file in (CONF / "tuned").glob("*.yaml"):
+        dataset, model = file.stem.rsplit("_", 1)
+        assert (CONF / "dataset" / f"{dataset}.yaml").is_file()
+        assert (CONF / "model" / f"{model}.yaml").is_file()
 
 
 @pytest.mark.parametrize(
@@ -51,9 +54,9 @@ def test_every_tuned_file_belongs_to_a_data_set() -> None:
         ("scaling.hops=l1", "scaling.hops=l1: choose one of none, l2"),
         ("ckpt_path=nowhere.ckpt", "ckpt_path=nowhere.ckpt: no such file"),
         ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
-        ("dataset._target_=os.system", "dataset: "),
+        ("dataset._target_=os.system", "dataset._target_=os.system: not a part of SIGN"),
         ("dataset._target_=sign.engines.local.LocalEngine", "dataset"),
-        ("model.operators.p.self_loops=2", "model.operators.p.self_loops=2: must be true or false"),
+        ("model.operators.p.normalization=max", "model.operators.p.normalization=max: choose one of gcn"),
     ],
 )
 def test_a_wrong_setting_gets_one_sentence(
@@ -70,7 +73,7 @@ def test_seed_zero_is_a_seed(configured: Callable[..., Settings]) -> None:
 
 
 def test_the_default_is_cora_with_its_tuned_settings(configured: Callable[..., Settings]) -> None:
-    tuned = OmegaConf.load(CONF / "tuned" / "cora.yaml")
+    tuned = OmegaConf.load(CONF / "tuned" / "cora_sign.yaml")
     settings = configured()
     assert settings.dataset.name == "cora"
     assert settings.powers["p"][1] == tuned.model.p

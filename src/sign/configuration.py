@@ -4,9 +4,10 @@ Nothing slow is imported here: a wrong setting is answered before torch is loade
 """
 
 import os
+import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -20,7 +21,8 @@ from sign.operators.operator import Operator
 from sign.settings import Architecture, Power, Scaling, Seed, Training, check
 from sign.store import Store
 
-TARGETS = ("sign.*",)  # what a configuration may name
+TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
+TARGETS = ("sign.*", *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name))
 Section = TypeVar("Section")
 
 
@@ -30,6 +32,8 @@ class Settings:
 
     dataset: Dataset
     model: str
+    title: str
+    branches: str
     powers: dict[str, tuple[Operator, int]]
     architecture: Architecture
     training: Training
@@ -44,12 +48,6 @@ class Settings:
     composed: dict[str, Any]
 
     @property
-    def title(self) -> str:
-        """The model as the paper writes it: SIGN(4,0,1)."""
-        exponents = ",".join(str(power) for _, power in self.powers.values())
-        return f"{self.model}({exponents})"
-
-    @property
     def slug(self) -> str:
         """The model as part of a path: sign-p4-t1."""
         used = [f"{letter}{power}" for letter, (_, power) in self.powers.items() if power]
@@ -58,14 +56,20 @@ class Settings:
 
 def configure(cfg: DictConfig) -> Settings:
     """Check a composed configuration and make what it names."""
+    if os.environ.get(TRUST) and os.getcwd() not in sys.path:  # noqa: PTH109
+        sys.path.append(os.getcwd())  # noqa: PTH109 - the user's module lies where the command is started
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
     check("seed", plain["seed"], Seed)
     model = plain["model"]
+    check("model.branches", model["branches"], Literal["all", "last"])
+    powers = _powers(cfg, model)
     return Settings(
         dataset=_named(cfg, "dataset", Dataset),
         model=model["name"],
-        powers=_powers(cfg, model),
+        title=model["title"] or _title(model["name"], powers),
+        branches=model["branches"],
+        powers=powers,
         architecture=_section(plain, "model", Architecture),
         training=_section(plain, "training", Training),
         scaling=_section(plain, "scaling", Scaling),
@@ -94,6 +98,19 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> dict[str, tuple[Operator,
     return powers
 
 
+def _title(name: str, powers: dict[str, tuple[Operator, int]]) -> str:
+    """The model as the paper writes it: SIGN(p,s,t), or SIGN(p,d,f) where only those are used.
+
+    An operator that the paper does not have is named.
+    """
+    exponents = {letter: power for letter, (_, power) in powers.items()}
+    used = {letter for letter, power in exponents.items() if power}
+    letters = "pdf" if used & set("df") and not used & set("st") else "pst"
+    shown = [str(exponents.get(letter, 0)) for letter in letters]
+    shown += [f"{letter}={exponents[letter]}" for letter in exponents if letter in used - set(letters)]
+    return f"{name}({','.join(shown)})"
+
+
 def _section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
     """A section of plain values as its dataclass; keys of others in the same section are passed by."""
     wanted = {field.name for field in fields(kind)}  # type: ignore[arg-type]
@@ -111,6 +128,10 @@ def _named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
     except FieldError as error:
         raise error.within(name) from None
     except (InstantiationException, TypeError) as error:
+        if "whitelist" in str(error):
+            target = OmegaConf.select(node, "_target_")
+            advice = f"set {TRUST}={str(target).split('.')[0]} in the environment to allow your own module"
+            raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
         raise SignError(f"{name}: {_first_line(error.__cause__ or error)}") from error
     if not isinstance(made, kind):
         raise SignError(

@@ -89,10 +89,12 @@ class SIGNDataModule(pl.LightningDataModule):
         scaling: Scaling,
         training: Training,
         seed: int,
+        branches: str = "all",
     ) -> None:
         super().__init__()
         self.dataset, self.powers, self.engine, self.store = dataset, powers, engine, store
         self.scaling, self.batch_size, self.seed = scaling, training.batch_size, seed
+        self.chosen_branches = branches
         self.loaders: dict[str, RowLoader] = {}
 
     @cached_property
@@ -103,7 +105,9 @@ class SIGNDataModule(pl.LightningDataModule):
     @cached_property
     def hops(self) -> Hops:
         """The hops; those that the store lacks are computed when they are first needed."""
-        return diffuse(self.graph, self.powers, self.engine, self.store, self.scaling.features)
+        return diffuse(
+            self.graph, self.powers, self.engine, self.store, self.scaling.features, self.chosen_branches
+        )
 
     @cached_property
     def in_memory(self) -> bool:

@@ -73,9 +73,17 @@ def scopes(graph: Graph) -> list[Scope]:
 
 
 def diffuse(
-    graph: Graph, powers: Powers, engine: Engine, store: Store, feature_scaling: str = "none"
+    graph: Graph,
+    powers: Powers,
+    engine: Engine,
+    store: Store,
+    feature_scaling: str = "none",
+    branches: str = "all",
 ) -> Hops:
-    """Bring all hops X, B X, …, Bᵏ X of every operator into the store, and open them."""
+    """Bring all hops X, B X, …, Bᵏ X of every operator into the store, and open them.
+
+    ``branches="last"`` opens only the highest power of each operator, as S-GCN does, not the way to it.
+    """
     started = time.perf_counter()
     scaling = FeatureScaling.fit(feature_scaling, graph)
     arrays, rows, every = {}, {}, []
@@ -89,6 +97,8 @@ def diffuse(
                 hops.append(hop)
                 bar.update(task, advance=1, description=f"diffusion · {scope.name} graph · {hop.name}")
             every += hops
+            if branches == "last":
+                hops = _last(hops, powers)
             for split, nodes in scope.rows.items():
                 arrays[split], rows[split] = [hop.array for hop in hops], nodes
     found = sum(hop.found for hop in every)
@@ -101,6 +111,12 @@ def diffuse(
         found=found,
         seconds=time.perf_counter() - started,
     )
+
+
+def _last(hops: list[Hop], powers: Powers) -> list[Hop]:
+    """The highest power of each operator; the features if there is none."""
+    wanted = {f"{letter}{power}" for letter, (_, power) in powers.items() if power}
+    return [hop for hop in hops if hop.name in wanted] or hops
 
 
 def _scope_hops(
@@ -116,7 +132,8 @@ def _scope_hops(
     chain = store.chain(graph.name, operator=None, **source)
     (features,) = _fill(chain, "X", range(1), lambda _: scaling.apply(graph.features), None)
     yield features
-    for letter, (operator, power) in powers.items():
+    for letter, (described, power) in powers.items():
+        operator = described.resolve(graph)
         chain = store.chain(
             graph.name,
             operator=operator.describe(),

@@ -106,6 +106,7 @@ def make_datamodule(settings: Settings) -> SIGNDataModule:
         settings.scaling,
         settings.training,
         settings.seed,
+        settings.branches,
     )
 
 
@@ -199,7 +200,7 @@ def show(settings: Settings, datamodule: SIGNDataModule, numbers: dict[str, Any]
     table = Table(title=f"{settings.title} on {graph.name}", title_justify="left", show_header=False)
     table.add_column(style="dim")
     table.add_column(justify="right")
-    table.add_row("branches", f"{datamodule.branches} ({', '.join(datamodule.hops.names)})")
+    table.add_row("branches", f"{datamodule.branches} ({brief(datamodule.hops.names)})")
     table.add_row("parameters", f"{numbers['parameters']:,}")
     table.add_row("epochs", f"{numbers['epochs']}")
     for name in ("accuracy", "micro_f1", "loss"):
@@ -219,6 +220,14 @@ def show(settings: Settings, datamodule: SIGNDataModule, numbers: dict[str, Any]
     console.print(table)
     console.print(f"run folder: {folder}", soft_wrap=True)
     console.print(f"store:      {Path(settings.store.root).resolve()}", soft_wrap=True)
+
+
+def brief(names: list[str]) -> str:
+    """Powers of one operator as a range: ``X, p1…p10, t1``."""
+    runs: dict[str, list[str]] = {}
+    for name in names:
+        runs.setdefault(name.rstrip("0123456789"), []).append(name)
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}…{run[-1]}" for run in runs.values())
 
 
 def quieten() -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from sign.graph import Graph
+from sign.operators.motif import motif_matrix
 from sign.operators.operator import Operator
-from sign.operators.triangle import motif_matrix
 from sign.settings import Range
 from sign.sparse import Matrix
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from sign.graph import Graph
+from sign.operators.motif import motif_matrix
 from sign.operators.operator import Operator
-from sign.operators.triangle import motif_matrix
 from sign.sparse import Matrix
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sign.graph import Graph
-from sign.operators.operator import Operator, inverse_power
+from sign.operators.motif import motif_matrix
+from sign.operators.operator import Operator
 from sign.sparse import CSR, Array, Matrix
 
 
@@ -48,10 +49,3 @@ def common_neighbours(csr: CSR) -> Array:
     counts[~loops] += looped[csr.rows[~loops]] + looped[csr.indices[~loops]]
     counts[loops] = np.diff(csr.indptr)[csr.rows[loops]]
     return counts
-
-
-def motif_matrix(csr: CSR, counts: Array) -> Matrix:
-    """Entries weighted by how often they occur in a motif, rows normalised."""
-    weights = counts.astype(np.float32) * (1 if csr.weights is None else csr.weights)
-    weighted = CSR(csr.indptr, csr.indices, weights).keep(counts > 0)
-    return Matrix(weighted, left=inverse_power(weighted.row_sums, 1))

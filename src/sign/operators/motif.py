@@ -1,0 +1,13 @@
+"""What all motif-induced operators share."""
+
+import numpy as np
+
+from sign.operators.operator import inverse_power
+from sign.sparse import CSR, Array, Matrix
+
+
+def motif_matrix(csr: CSR, counts: Array) -> Matrix:
+    """Entries weighted by how often they occur in a motif, rows normalised."""
+    weights = counts.astype(np.float32) * (1 if csr.weights is None else csr.weights)
+    weighted = CSR(csr.indptr, csr.indices, weights).keep(counts > 0)
+    return Matrix(weighted, left=inverse_power(weighted.row_sums, 1))

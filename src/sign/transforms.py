@@ -1,0 +1,88 @@
+"""SIGN's operators as a transform of PyG ``Data`` objects."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+from torch_geometric.data.datapipes import functional_transform
+from torch_geometric.transforms import BaseTransform
+
+from sign.engines.engine import Engine
+from sign.engines.local import LocalEngine
+from sign.errors import SignError
+from sign.graph import Graph
+from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.directed import DirectedAdjacency
+from sign.operators.operator import Operator
+from sign.operators.ppr import PersonalizedPageRank
+from sign.operators.triangle import TriangleAdjacency
+from sign.sparse import CSR
+
+PAPER: dict[str, Operator] = {
+    "p": NormalizedAdjacency(),
+    "s": PersonalizedPageRank(),
+    "t": TriangleAdjacency(),
+    "d": DirectedAdjacency(),
+    "f": DirectedAdjacency(transposed=True),
+}
+
+
+@functional_transform("sign_operators")
+class SIGN(BaseTransform):  # type: ignore[misc]
+    """Stores the hops of SIGN(p,s,t) as ``data.x1``, ``data.x2``, …: all powers of p first, then s, t, d, f.
+
+    ``T.Compose([T.NormalizeFeatures(), sign.transforms.SIGN(p=2, s=1, t=1)])``. Other operators, or the same with
+    other fields, by letter: ``SIGN(p=2, h=1, operators={"p": NormalizedAdjacency("row"), "h": HeatKernel()})``.
+    An edge (i, j) of ``data.edge_index`` is an entry W[i, j]: row i of a directed operator averages its targets.
+    """
+
+    def __init__(
+        self, operators: Mapping[str, Operator] | None = None, engine: Engine | None = None, **powers: int
+    ) -> None:
+        self.operators = {**PAPER, **(operators or {})}
+        self.engine = engine or LocalEngine()
+        for letter, power in powers.items():
+            if letter not in self.operators:
+                raise SignError(f"{letter}={power}: there is no operator {letter}; name it in operators=...")
+            if not isinstance(power, int) or power < 0:
+                raise SignError(f"{letter}={power}: a power must be a whole number >= 0")
+        self.powers = powers
+
+    def forward(self, data: Data) -> Data:
+        """Compute the hops of one graph."""
+        graph = _graph(data)
+        hop = 0
+        for letter, operator in self.operators.items():
+            if not self.powers.get(letter):
+                continue
+            resolved = operator.resolve(graph)
+            matrix = resolved.matrix(graph)
+            x = graph.features
+            for _ in range(self.powers[letter]):
+                hop += 1
+                x = resolved.apply(matrix, x, self.engine.product)
+                data[f"x{hop}"] = torch.from_numpy(x).to(data.x.device)
+        return data
+
+    def __repr__(self) -> str:
+        return f"SIGN({', '.join(f'{letter}={power}' for letter, power in self.powers.items())})"
+
+
+def _graph(data: Data) -> Graph:
+    if data.x is None or data.edge_index is None:
+        raise SignError("the data object has no x or no edge_index; SIGN diffuses x along edge_index")
+    source, target = data.edge_index.cpu().numpy()
+    weights = None if data.edge_weight is None else data.edge_weight.cpu().numpy()
+    nodes, nothing = int(data.num_nodes), np.empty(0, np.int64)
+    return Graph(
+        name="data",
+        adjacency=CSR.from_edges(source, target, nodes, weights),
+        features=np.ascontiguousarray(data.x.cpu().numpy(), np.float32),
+        labels=np.zeros(nodes, np.int64),
+        classes=1,
+        train=np.arange(nodes),
+        val=nothing,
+        test=nothing,
+        directed=not data.is_undirected(),
+    )
