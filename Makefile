@@ -21,6 +21,7 @@ clean: ## remove the environment and caches (data, store and outputs stay)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/.created:
+	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON) here; name a Python 3.11 or later: make train PYTHON=python3.11"; exit 1; }
 	@$(PYTHON) -c 'import sys; v = ".".join(map(str, sys.version_info[:3])); sys.exit(0 if sys.version_info >= (3, 11) else "SIGN needs Python 3.11 or later, but $(PYTHON) is " + v + "; name another one: make train PYTHON=python3.11")'
 	@echo "Creating .venv with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv .venv

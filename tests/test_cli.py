@@ -34,7 +34,7 @@ def imports(stderr: str) -> set[str]:
 @pytest.mark.parametrize(
     ("override", "sentence"),
     [
-        ("dataset=nowhere", "dataset=nowhere: no such choice; take one of communities, cora"),
+        ("dataset=nowhere", "dataset=nowhere: no such choice; take one of amazon, "),
         ("model.p=-1", "model.p=-1: a power must be a whole number >= 0"),
         ("seed=abc", "seed=abc: must be a whole number"),
         ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
@@ -64,7 +64,7 @@ def test_help_teaches_without_the_slow_libraries(tmp_path: Path) -> None:
     result = command(tmp_path, "--help", PYTHONPROFILEIMPORTTIME="1")
     assert result.returncode == 0
     assert not imports(result.stderr) & set(SLOW)
-    for taught in ("python src/train.py", "dataset: communities, cora", "ckpt_path", "inception_units"):
+    for taught in ("python src/train.py", "communities, cora", "ckpt_path", "inception_units"):
         assert taught in result.stdout
 
 

@@ -8,8 +8,7 @@ from conftest import REPOSITORY
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from sign.cli import CONF
-from sign.configuration import Settings, configure
+from sign.configuration import CONF, Settings, configure, datasets_named
 from sign.errors import SignError
 
 FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]
@@ -21,10 +20,14 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     group, name = file.parent.as_posix(), file.stem
     override, others = f"{group}={name}", []
     if group == "operator":
-        override = f"+operator@model.operators.other={name}"
+        override, others = f"+operator@model.operators.other={name}", ["+model.other=1"]
     if group == "tuned":
         dataset, model = name.rsplit("_", 1)
         override, *others = f"dataset={dataset}", f"model={model}"
+    if name == "figure":
+        with initialize_config_dir(str(CONF)):
+            assert len(datasets_named(compose("figure", overrides=[f"paths.output_dir={tmp_path}"]))) == 2
+        return
     assert group in (*GROUPS, "operator", "hydra/help"), f"nothing composes conf/{file}"
     with initialize_config_dir(str(CONF)):
         settings = configure(compose("train", overrides=[override, *others, f"paths.output_dir={tmp_path}"]))
@@ -52,6 +55,23 @@ def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
         ("training.batch_size=0", "training.batch_size=0: must be >= 1"),
         ("training.monitor=loss", "training.monitor=loss: choose one of val/loss"),
         ("scaling.hops=l1", "scaling.hops=l1: choose one of none, l2"),
+        ("training.learning_rate=inf", "training.learning_rate=inf: must be finite"),
+        ("engine.threads=-1", "engine.threads=-1: must be >= 0"),
+        ("store.dtype=int8", "store.dtype=int8: choose one of float32, float16"),
+        ("trainer.accelerator=foo", "trainer.accelerator=foo: choose one of auto, cpu"),
+        ("+trainer.devices=2", "trainer.devices: there is no such setting"),
+        ("+model.q=1", "model.q: there is no such setting"),
+        ("+foo=1", "foo: there is no such setting"),
+        ("~model.p", "model.p=None: a power must be a whole number"),
+        ("~training.patience", "training.patience: the setting is missing"),
+        ("training=null", "training=None: a run needs this section"),
+        ("model.operators=null", "model.operators=None: name an operator"),
+        ("model.operators.p=null", "model.operators.p=None: names no class"),
+        ("model.name=null", "model.name=None: must be a text"),
+        ("paths.output_dir=null", "paths.output_dir=None: must be a text"),
+        ("paths.store_dir=/dev/null/x", "paths.store_dir=/dev/null/x: cannot be written"),
+        ("dataset.name=../x", "dataset.name=../x: names folders"),
+        ("training.batch_size=1 model.batch_norm=true", "training.batch_size=1: batch norm needs two rows"),
         ("ckpt_path=nowhere.ckpt", "ckpt_path=nowhere.ckpt: no such file"),
         ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
         ("dataset._target_=os.system", "dataset._target_=os.system: not a part of SIGN"),
@@ -63,7 +83,7 @@ def test_a_wrong_setting_gets_one_sentence(
     configured: Callable[..., Settings], override: str, sentence: str
 ) -> None:
     with pytest.raises(SignError) as caught:
-        configured(override)
+        configured(*override.split())
     assert str(caught.value).startswith(sentence)
     assert "\n" not in str(caught.value)
 

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from sign.configuration import Settings
 from sign.errors import SignError
-from sign.experiment import train
+from sign.experiment import make_datamodule, make_task, train
 from sign.task import SIGNTask
 
 SMALL = (
@@ -89,32 +89,68 @@ def test_training_stops_early_and_the_best_checkpoint_is_the_one_tested(configur
     assert saved["epoch"] == best
 
 
-def test_a_resumed_run_ends_like_an_uninterrupted_one(configured: Configured) -> None:
-    whole = train(configured(*SMALL, "paths.output_dir=" + str(configured().output_dir / "whole")))
-    half = configured(*SMALL, "training.max_epochs=5")
+def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(configured: Configured) -> None:
+    whole = train(configured(*SMALL, "seed=3", "paths.output_dir=" + str(configured().output_dir / "whole")))
+    half = configured(*SMALL, "seed=3", "training.max_epochs=5")
     train(half)
     run = folder_of(half)
-    rest = train(configured(*SMALL, f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}"))
-    assert {k: v for k, v in rest.items() if "/" in k and not k.startswith(("seconds", "memory"))} == {
-        k: v for k, v in whole.items() if "/" in k and not k.startswith(("seconds", "memory"))
-    }
-    assert rest["epochs"] == whole["epochs"]
+    rest = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}", "training.max_epochs=12"))
+    learned = [name for name in whole if name.split("/")[0] in ("train", "val", "test")]
+    assert {name: rest[name] for name in learned} == {name: whole[name] for name in learned}
+    assert rest["epochs"] == whole["epochs"] == 12
     with (run / "metrics.csv").open() as stream:
         assert [int(row["epoch"]) for row in csv.DictReader(stream)] == list(range(12))
 
 
-def test_a_checkpoint_of_another_model_is_refused(configured: Configured, tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", ["model.p=3", "seed=4", "dataset=cora", "training.learning_rate=1"])
+def test_a_resumed_run_cannot_become_another(configured: Configured, change: str) -> None:
     first = configured(*SMALL, "training.max_epochs=1")
     train(first)
-    checkpoint = folder_of(first) / "checkpoints" / "best.ckpt"
-    before = (folder_of(first) / "config.yaml").read_text()
+    run = folder_of(first)
+    before = (run / "config.yaml").read_text()
+    with pytest.raises(SignError, match=f"{change}: the run that ckpt_path=.* resumes is another model"):
+        train(configured(f"ckpt_path={run / 'checkpoints' / 'best.ckpt'}", change))
+    assert (run / "config.yaml").read_text() == before
+
+
+def test_a_lone_checkpoint_of_another_model_is_refused(configured: Configured, tmp_path: Path) -> None:
+    first = configured(*SMALL, "training.max_epochs=1")
+    train(first)
+    lone = (folder_of(first) / "checkpoints" / "best.ckpt").rename(tmp_path / "lone.ckpt")
     with pytest.raises(SignError, match="a checkpoint of another model: its branches are"):
-        train(configured(*SMALL, "model.p=3", f"ckpt_path={checkpoint}"))
-    assert (folder_of(first) / "config.yaml").read_text() == before
-    rubbish = tmp_path / "rubbish.ckpt"
-    rubbish.write_bytes(b"not a checkpoint")
+        train(configured(*SMALL, "model.p=3", f"ckpt_path={lone}"))
+    lone.write_bytes(b"not a checkpoint")
     with pytest.raises(SignError, match="not a checkpoint of SIGN"):
-        train(configured(*SMALL, f"ckpt_path={rubbish}"))
+        train(configured(*SMALL, f"ckpt_path={lone}"))
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("training.learning_rate=1e30", "training diverged"),
+        ("dataset.val_fraction=0.489", "the test split is empty"),
+    ],
+)
+def test_a_run_that_cannot_end_well_says_so(configured: Configured, override: str, sentence: str) -> None:
+    extra = ["dataset.nodes=40", "dataset.edges=70"] if "fraction" in override else []
+    with pytest.raises(SignError, match=sentence):
+        train(configured(*SMALL, *extra, override))
+
+
+def test_one_row_left_over_does_not_stop_batch_norm(configured: Configured) -> None:
+    settings = configured(*SMALL, "training.batch_size=333", "training.max_epochs=1")  # 1000 = 3 x 333 + 1
+    assert train(settings)["epochs"] == 1
+
+
+def test_small_logits_are_not_taken_for_probabilities(configured: Configured) -> None:
+    task = make_task(
+        configured(*SMALL, "dataset.multilabel=true"),
+        make_datamodule(configured(*SMALL, "dataset.multilabel=true")),
+    )
+    task.forward = lambda rows: torch.full((2, 4), 0.2)
+    task.log = task.log_dict = lambda *_, **__: None
+    task._step((torch.zeros(2, 1), torch.ones(2, 4)), "val")
+    assert task.metrics["on_val"].compute()["val/micro_f1"] == 1.0
 
 
 def test_checkpoints_hold_plain_values_only(configured: Configured) -> None:

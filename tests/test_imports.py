@@ -18,6 +18,7 @@ ORDER = [
     "testing",
     "datasets",
     "operators",
+    "figures",
     "engines",
     "transforms",
     "store",

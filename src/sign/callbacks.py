@@ -106,7 +106,7 @@ class EpochProgress(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Say where we are."""
         loss = float(trainer.callback_metrics.get("val/loss", float("nan")))
-        text = f"training · epoch {trainer.current_epoch + 1}/{self.epochs} · validation loss {loss:.4f}"
+        text = f"epoch {trainer.current_epoch + 1}, val loss {loss:.4f}"
         self.bar.update(self.task_id, description=text)
 
     def on_train_end(self, *_: Any) -> None:

@@ -5,7 +5,6 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NoReturn
 
 import hydra
@@ -13,12 +12,11 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from sign.configuration import TARGETS
+from sign.configuration import CONF, TARGETS
 from sign.errors import SignError
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
 FULL_ERROR = "HYDRA_FULL_ERROR"
-EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)
+EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # of the user's making
 
 
 def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
@@ -51,6 +49,9 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
 
 
 def _exit(error: BaseException) -> NoReturn:
+    if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     print(f"error: {sentence(error)}", file=sys.stderr)
     sys.exit(1)
 
@@ -65,8 +66,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OverrideParseException):
         return f"{error.override}: cannot be read as name=value (quote what holds special characters)"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror.lower()}; choose a folder that can be written"
+        return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     text = str(error.__cause__ or error) if isinstance(error, HydraException) else str(error)
     if match := re.search(r"Could not override '([^']+)'", f"{error}"):
-        return f"{match[1]}: there is no such setting; --help shows all, +{match[1]}=... adds a new one"
+        return f"{match[1]}: there is no such setting; --help shows all"
     return " ".join(line.strip() for line in text.splitlines() if line.strip())

@@ -5,10 +5,12 @@ Nothing slow is imported here: a wrong setting is answered before torch is loade
 
 import os
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
@@ -18,11 +20,21 @@ from sign.engines.engine import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
 from sign.operators.operator import Operator
-from sign.settings import Architecture, Power, Scaling, Seed, Training, check
+from sign.settings import Architecture, Device, Power, Scaling, Seed, Training, check
 from sign.store import Store
 
 TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
-TARGETS = ("sign.*", *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name))
+TARGETS = (
+    "sign.datasets.*",
+    "sign.operators.*",
+    "sign.engines.*",
+    "sign.loggers.*",
+    *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name),
+)
+CONF = Path(__file__).resolve().parents[2] / "conf"
+CHECKPOINTS = "checkpoints"  # the folder of a run folder that holds them
+# A resumed run keeps its settings; where and how long it runs may be changed.
+FREE = ("trainer", "logger", "engine", "paths", "store", "training.max_epochs", "training.patience")
 Section = TypeVar("Section")
 
 
@@ -41,7 +53,7 @@ class Settings:
     engine: Engine
     store: Store
     tracker: Tracker
-    trainer: dict[str, Any]
+    device: Device
     seed: int
     output_dir: Path
     ckpt_path: Path | None
@@ -54,29 +66,39 @@ class Settings:
         return "-".join([self.model.lower(), *used])
 
 
-def configure(cfg: DictConfig) -> Settings:
-    """Check a composed configuration and make what it names."""
-    if os.environ.get(TRUST) and os.getcwd() not in sys.path:  # noqa: PTH109
-        sys.path.append(os.getcwd())  # noqa: PTH109 - the user's module lies where the command is started
+def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settings:
+    """Check a composed configuration and make what it names.
+
+    ``overrides`` are the words of the command line; a resumed run has to know which settings were given.
+    """
+    if os.environ.get(TRUST) and (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)  # the user's module lies where the command is started
+    if overrides is None:
+        overrides = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    if run := run_folder_of(OmegaConf.select(cfg, "ckpt_path")):
+        cfg = _resumed(cfg, run, overrides)
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
-    check("seed", plain["seed"], Seed)
+    _check_outline(plain)
     model = plain["model"]
-    check("model.branches", model["branches"], Literal["all", "last"])
     powers = _powers(cfg, model)
+    own = {key: value for key, value in model.items() if key not in (*powers, *MODEL_KEYS)}
+    training, architecture = _section(plain, "training", Training), _fields("model", Architecture, own)
+    if architecture.batch_norm and training.batch_size == 1:
+        raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
     return Settings(
         dataset=_named(cfg, "dataset", Dataset),
         model=model["name"],
         title=model["title"] or _title(model["name"], powers),
         branches=model["branches"],
         powers=powers,
-        architecture=_section(plain, "model", Architecture),
-        training=_section(plain, "training", Training),
+        architecture=architecture,
+        training=training,
         scaling=_section(plain, "scaling", Scaling),
         engine=_named(cfg, "engine", Engine),
         store=_section(plain, "store", Store),
         tracker=_named(cfg, "logger", Tracker),
-        trainer=plain["trainer"],
+        device=_section(plain, "trainer", Device),
         seed=plain["seed"],
         output_dir=_writable("paths.output_dir", plain["paths"]["output_dir"]),
         ckpt_path=_checkpoint(plain["ckpt_path"]),
@@ -84,16 +106,85 @@ def configure(cfg: DictConfig) -> Settings:
     )
 
 
+def datasets_named(cfg: DictConfig) -> list[Dataset]:
+    """The data sets of the list ``datasets``, each with its default settings."""
+    _writable("paths.output_dir", cfg.paths.output_dir)
+    made = []
+    for name in cfg.datasets:
+        file = CONF / "dataset" / f"{name}.yaml"
+        if not file.is_file():
+            choices = ", ".join(sorted(other.stem for other in file.parent.glob("*.yaml")))
+            raise SignError(f"datasets={name}: no such data set; take some of {choices}")
+        node = OmegaConf.create({"dataset": OmegaConf.load(file), "paths": cfg.paths})
+        OmegaConf.resolve(node)
+        made.append(_named(node, "dataset", Dataset))
+    if not made:
+        raise SignError("datasets=[]: name at least one data set")
+    return made
+
+
+def run_folder_of(checkpoint: Any) -> Path | None:
+    """The run folder that a checkpoint lies in, if it does."""
+    path = Path(str(checkpoint)).resolve()
+    inside = checkpoint is not None and path.parent.name == CHECKPOINTS
+    return path.parents[1] if inside and (path.parents[1] / "config.yaml").is_file() else None
+
+
+MODEL_KEYS = ("name", "title", "branches", "operators")
+SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
+
+
+def _check_outline(plain: dict[str, Any]) -> None:
+    """All sections are there, and nothing else."""
+    for name in SECTIONS:
+        if not isinstance(plain.get(name), dict):
+            raise SignError(f"{name}={plain.get(name)}: a run needs this section; --help shows its choices")
+    for name in set(plain) - {*SECTIONS, "seed", "ckpt_path"}:
+        raise SignError(f"{name}: there is no such setting; --help shows all")
+    check("seed", plain.get("seed"), Seed)
+    for kind in ("data_dir", "store_dir", "output_dir"):
+        check(f"paths.{kind}", plain["paths"].get(kind), str)
+    _writable("paths.store_dir", plain["paths"]["store_dir"])
+    check("model.name", plain["model"].get("name"), str)
+    check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
+    if not isinstance(plain["model"].get("operators"), dict):
+        raise SignError(
+            f"model.operators={plain['model'].get('operators')}: name an operator for each letter"
+        )
+
+
+def _resumed(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> DictConfig:
+    """The configuration of the run whose checkpoint is given; only what is free may be changed."""
+    base: Any = OmegaConf.load(run / "config.yaml")
+    base.ckpt_path = cfg.ckpt_path
+    for word in overrides:
+        name = word.split("=")[0].lstrip("+~")
+        if name == "ckpt_path":
+            continue
+        if free := next((section for section in FREE if name.startswith(section)), None):
+            OmegaConf.update(base, free, OmegaConf.select(cfg, free), merge=False)
+            continue
+        then, now = OmegaConf.select(base, name), OmegaConf.select(cfg, name)
+        if isinstance(then, DictConfig) and isinstance(now, DictConfig):  # a choice such as dataset=cora
+            then, now = then.get("name"), now.get("name")
+        if then != now:
+            raise SignError(
+                f"{word}: the run that ckpt_path={cfg.ckpt_path} resumes is another model or has other data "
+                f"({name}={then}); leave the setting out, or start a new run without ckpt_path"
+            )
+    return base  # type: ignore[no-any-return]
+
+
 def _powers(cfg: DictConfig, model: dict[str, Any]) -> dict[str, tuple[Operator, int]]:
     """Each letter of ``model.operators`` with its operator and its highest power."""
     powers = {}
     for letter in model["operators"]:
-        power = model.get(letter, 0)
+        power: Any = model.get(letter)
         try:
             check(letter, power, Power)
-        except FieldError as error:
+        except FieldError:
             advice = f"a power must be a whole number >= 0; use model.{letter}=0 to leave it out"
-            raise FieldError(f"model.{letter}", error.value, advice) from None
+            raise FieldError(f"model.{letter}", power, advice) from None
         powers[letter] = (_named(cfg, f"model.operators.{letter}", Operator), power)
     return powers
 
@@ -112,10 +203,19 @@ def _title(name: str, powers: dict[str, tuple[Operator, int]]) -> str:
 
 
 def _section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
-    """A section of plain values as its dataclass; keys of others in the same section are passed by."""
-    wanted = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    """A section of plain values as its dataclass."""
+    return _fields(name, kind, plain[name])
+
+
+def _fields(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    for key in values:
+        if key not in known:
+            raise SignError(f"{name}.{key}: there is no such setting; --help shows all")
+    for key in known - set(values):
+        raise SignError(f"{name}.{key}: the setting is missing; --help shows its default")
     try:
-        return kind(**{key: value for key, value in plain[name].items() if key in wanted})
+        return kind(**values)
     except FieldError as error:
         raise error.within(name) from None
 
@@ -123,20 +223,20 @@ def _section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
 def _named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
     """The object that a section names by its ``_target_``."""
     node = OmegaConf.select(cfg, name)
+    target = OmegaConf.select(node, "_target_") if isinstance(node, DictConfig) else None
+    if not isinstance(target, str):
+        raise SignError(f"{name}={node}: names no class; --help shows its choices")
     try:
         made = instantiate(node, _convert_="all", _execution_whitelist_=TARGETS)
     except FieldError as error:
         raise error.within(name) from None
     except (InstantiationException, TypeError) as error:
         if "whitelist" in str(error):
-            target = OmegaConf.select(node, "_target_")
-            advice = f"set {TRUST}={str(target).split('.')[0]} in the environment to allow your own module"
+            advice = f"set {TRUST}={target.split('.')[0]} in the environment to allow your own module"
             raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
-        raise SignError(f"{name}: {_first_line(error.__cause__ or error)}") from error
+        raise SignError(f"{name}: {_one_line(error.__cause__ or error)}") from error
     if not isinstance(made, kind):
-        raise SignError(
-            f"{name}._target_={OmegaConf.select(node, '_target_')}: not a {kind.__name__.lower()}"
-        )
+        raise SignError(f"{name}._target_={target}: not a {kind.__name__.lower()}")
     return made
 
 
@@ -145,7 +245,7 @@ def _checkpoint(value: Any) -> Path | None:
         return None
     path = Path(str(value))
     if not path.is_file():
-        raise SignError(f"ckpt_path={value}: no such file; a run keeps its own under checkpoints/")
+        raise SignError(f"ckpt_path={value}: no such file; a run keeps its own under {CHECKPOINTS}/")
     return path
 
 
@@ -162,5 +262,6 @@ def _writable(name: str, value: Any) -> Path:
     raise SignError(f"{name}={value}: cannot be written ({reason}); choose another folder")
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0]
+def _one_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if not line.startswith("full_key")]
+    return " ".join(line for line in lines if line)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,13 +67,20 @@ class RowLoader:
     ) -> None:
         self.rows, self.labels, self.batch_size, self.order = rows, labels, batch_size, order
 
+    @cached_property
+    def parts(self) -> list[slice]:
+        """The batches; one row that would be left over joins the last, since batch norm needs two."""
+        starts = list(range(0, len(self.rows), self.batch_size))
+        if len(starts) > 1 and len(self.rows) - starts[-1] == 1:
+            starts.pop()
+        return [slice(*bounds) for bounds in pairwise([*starts, len(self.rows)])]
+
     def __len__(self) -> int:
-        return -(-len(self.rows) // self.batch_size)
+        return len(self.parts)
 
     def __iter__(self) -> Iterator[Batch]:
         order = self.order() if self.order else None
-        for start in range(0, len(self.rows), self.batch_size):
-            part = slice(start, start + self.batch_size)
+        for part in self.parts:
             index = part if order is None else order[part]
             yield self.rows[index], self.labels[index]
 
@@ -141,10 +149,6 @@ class SIGNDataModule(pl.LightningDataModule):
 
     def test_dataloader(self) -> list[RowLoader]:
         """Every split: the final numbers are those of one network on all three."""
-        return list(self.loaders.values())
-
-    def predict_dataloader(self) -> list[RowLoader]:
-        """Every split."""
         return list(self.loaders.values())
 
     def _loader(self, split: str) -> RowLoader:

@@ -1,4 +1,4 @@
-"""Which hops are missing; computes them. The only module that knows operators, engine and store.
+"""Which hops are missing; computes them. Here operators, engine and store meet.
 
 Transductive data sets have one scope, ``full``. Inductive ones have two: training rows are computed
 on the graph induced by the training nodes (``train``), validation and test rows on the whole graph
@@ -42,11 +42,15 @@ class Hop:
     array: Array
     found: bool
     folder: Path
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Hops:
-    """The hop arrays of every split, features first, and the rows that belong to the split."""
+    """The hop arrays of every split, features first, and the rows that belong to the split.
+
+    ``seconds`` went by now; ``cost`` is what computing all these hops took, now or when they were stored.
+    """
 
     names: list[str]
     arrays: dict[str, list[Array]]
@@ -55,6 +59,7 @@ class Hops:
     computed: int
     found: int
     seconds: float
+    cost: float
 
     def __str__(self) -> str:
         computed = f"{self.computed} hop array{'s' * (self.computed != 1)} computed"
@@ -110,6 +115,7 @@ def diffuse(
         computed=len(every) - found,
         found=found,
         seconds=time.perf_counter() - started,
+        cost=sum(hop.seconds for hop in every),
     )
 
 
@@ -158,10 +164,11 @@ def _fill(
     present = chain.hops()
     for power in powers:
         if power in present:
-            previous = chain.open(power)
+            previous, seconds = chain.open(power), present[power]["seconds"]
         else:
             started = time.perf_counter()
             array = step(previous)
-            previous = chain.write(power, array, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            previous = chain.write(power, array, seconds)
         title = f"{name}{power}" if power else name
-        yield Hop(title, previous, power in present, chain.folder)
+        yield Hop(title, previous, power in present, chain.folder, seconds)

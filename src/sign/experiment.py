@@ -17,15 +17,13 @@ from rich.table import Table
 
 from sign import memory
 from sign.callbacks import EpochLog, EpochProgress, Stopwatch
-from sign.configuration import Settings
+from sign.configuration import CHECKPOINTS, Settings, run_folder_of
 from sign.console import console
 from sign.datamodule import SIGNDataModule
 from sign.errors import SignError
-from sign.graph import SPLITS
+from sign.graph import SPLITS, Graph
 from sign.loggers import RunCard
 from sign.task import SIGNTask
-
-CHECKPOINTS = "checkpoints"
 
 
 def precompute(settings: Settings) -> SIGNDataModule:
@@ -48,6 +46,7 @@ def train(settings: Settings) -> dict[str, float]:
     quieten()
     pl.seed_everything(settings.seed, verbose=False)
     datamodule = precompute(settings)
+    check_graph(settings, datamodule.graph)
     task = make_task(settings, datamodule)
     if settings.ckpt_path:
         check_checkpoint(settings.ckpt_path, task)
@@ -71,7 +70,8 @@ def fit_and_test(
     stopwatch = Stopwatch()
     best, callbacks = make_callbacks(settings, folder, stopwatch)
     trainer = pl.Trainer(
-        **settings.trainer,
+        **asdict(settings.device),
+        devices=1,
         max_epochs=settings.training.max_epochs,
         callbacks=callbacks,
         logger=loggers or False,
@@ -81,15 +81,29 @@ def fit_and_test(
         num_sanity_val_steps=0,
         deterministic=True,
     )
-    trainer.fit(task, datamodule=datamodule, ckpt_path=settings.ckpt_path, weights_only=True)
+    try:
+        trainer.fit(task, datamodule=datamodule, ckpt_path=settings.ckpt_path, weights_only=True)
+    except SystemExit:  # Lightning's way to end after Ctrl-C
+        resume = folder / CHECKPOINTS / "last.ckpt"
+        console.print(f"to go on: python src/train.py ckpt_path={resume}", soft_wrap=True)
+        raise KeyboardInterrupt from None
     epochs = trainer.current_epoch
+    if best.best_model_score is None or not best.best_model_score.isfinite():
+        raise SignError(
+            f"training diverged: {settings.training.monitor} was never finite; "
+            f"lower training.learning_rate={settings.training.learning_rate}"
+        )
     trainer.test(
-        task, datamodule=datamodule, ckpt_path=best.best_model_path, weights_only=True, verbose=False
+        task,
+        datamodule=datamodule,
+        ckpt_path=folder / CHECKPOINTS / "best.ckpt",
+        weights_only=True,
+        verbose=False,
     )
     return {name: float(value) for name, value in trainer.callback_metrics.items()} | {
         "epochs": epochs,
         "parameters": sum(parameter.numel() for parameter in task.parameters()),
-        "seconds/precompute": datamodule.hops.seconds,
+        "seconds/precompute": datamodule.hops.cost,
         "seconds/epoch": stopwatch.seconds_per_epoch,
         "seconds/inference": stopwatch.inference,
         "memory/peak_bytes": memory.peak(),
@@ -150,9 +164,8 @@ def make_callbacks(
 
 def make_run_folder(settings: Settings) -> Path:
     """A new folder; or, when a checkpoint of a run folder is resumed, that folder."""
-    checkpoint = settings.ckpt_path
-    if checkpoint and checkpoint.parent.name == CHECKPOINTS:
-        return checkpoint.parent.parent.resolve()
+    if run := run_folder_of(settings.ckpt_path):
+        return run
     parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
     stem = f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}"
     folder, attempt = parent / stem, 1
@@ -162,6 +175,17 @@ def make_run_folder(settings: Settings) -> Path:
             return folder
         except FileExistsError:  # another run of this second
             folder, attempt = parent / f"{stem}-{attempt}", attempt + 1
+
+
+def check_graph(settings: Settings, graph: Graph) -> None:
+    """What training needs of a graph, beyond what makes it a graph."""
+    for split in ("val", "test"):
+        if not len(graph.nodes_of(split)):
+            raise SignError(f"{graph.name}: the {split} split is empty; ask for smaller training splits")
+    if graph.multilabel and settings.training.monitor == "val/accuracy":
+        raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
+    if settings.architecture.batch_norm and len(graph.train) < 2:
+        raise SignError(f"{graph.name}: one training node; batch norm needs two (model.batch_norm=false)")
 
 
 def check_checkpoint(file: Path, task: SIGNTask) -> None:

@@ -2,15 +2,18 @@
 
 import netrc
 import os
-import socket
-import time
+import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.error import HTTPError
 from urllib.parse import urlparse
+from urllib.request import urlopen
 
 from sign.console import console
+from sign.errors import SignError
 from sign.settings import Checked, Range
 
 if TYPE_CHECKING:
@@ -66,17 +69,16 @@ class WandB(Tracker):
         """Open the run, offline if need be."""
         from pytorch_lightning.loggers import WandbLogger
 
-        deadline = time.monotonic() + self.timeout
-        mode, reason = self._mode(deadline)
+        mode, reason = self._mode()
         if mode == "online":
             try:
-                opened = self._open(run, mode, timeout=max(deadline - time.monotonic() - 2, 1))
+                opened = self._open(run, mode, timeout=self.timeout / 2)
             except Exception as error:  # wandb raises many kinds, and none of them may stop a run
                 mode, reason = "offline", f"the service did not answer ({type(error).__name__})"
         if mode != "online":
             opened = self._open(run, mode, timeout=self.timeout)
         if reason:
-            console.print(f"[dim]W&B: {mode}, because {reason}[/dim]")
+            console.print(f"[dim]W&B: {mode}, because {reason}[/dim]", soft_wrap=True)
         return [WandbLogger(experiment=opened)]
 
     def finish(self, loggers: "list[Logger]", summary: dict[str, float]) -> None:
@@ -100,24 +102,48 @@ class WandB(Tracker):
             job_type="train",
             mode=mode,
             reinit="finish_previous",
-            settings=wandb.Settings(init_timeout=timeout, login_timeout=timeout, silent=True, console="off"),
+            settings=wandb.Settings(
+                init_timeout=timeout,
+                login_timeout=timeout,
+                finish_timeout=self.timeout,
+                silent=True,
+                console="off",
+            ),
         )
 
-    def _mode(self, deadline: float) -> tuple[str, str]:
+    def _mode(self) -> tuple[Any, str]:
         """The mode to try, and why it is not online if it is not."""
         chosen = os.environ.get("WANDB_MODE") or ("" if self.mode == "auto" else self.mode)
         if chosen and chosen != "online":
+            if chosen not in ("offline", "disabled", "shared", "dryrun"):
+                raise SignError(f"WANDB_MODE={chosen}: choose one of online, offline, disabled")
             return chosen, ""
-        address = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai"))
-        host = address.hostname or "api.wandb.ai"
+        address = os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")
+        host = urlparse(address).hostname
+        if not address.startswith(("http://", "https://")) or not host:
+            raise SignError(f"WANDB_BASE_URL={address}: not an address; it starts with https://")
         if not chosen and not _has_key(host):
             return "offline", "no key is configured; run `wandb login` to see runs online"
-        port = address.port or (443 if address.scheme == "https" else 80)
-        try:
-            socket.create_connection((host, port), timeout=(deadline - time.monotonic()) / 3).close()
-        except OSError as error:
-            return "offline", f"{host} cannot be reached ({error})"
+        if not _answers(address, self.timeout / 3):
+            return "offline", f"{host} does not answer"
         return "online", ""
+
+
+def _answers(address: str, timeout: float) -> bool:
+    """Whether a web server says anything at all within the time, name look-up included."""
+    answered = threading.Event()
+
+    def ask() -> None:
+        try:
+            urlopen(address, timeout=timeout).close()
+        except HTTPError:  # an answer, too
+            answered.set()
+        except (OSError, HTTPException, ValueError):
+            return
+        answered.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    return answered.wait(timeout)
 
 
 def _has_key(host: str) -> bool:

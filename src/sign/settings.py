@@ -4,6 +4,7 @@ A section of the configuration is a frozen dataclass: its annotations say what i
 wrong value is answered in one sentence and in a fraction of a second.
 """
 
+import math
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -54,6 +55,8 @@ def check(name: str, value: Any, hint: Any) -> None:
         if isinstance(value, bool) or not isinstance(value, number):
             kind = "a whole number" if hint is int else "a number"
             raise FieldError(name, value, f"must be {kind}" + (f" {allowed}" if allowed else ""))
+        if not math.isfinite(value):
+            raise FieldError(name, value, "must be finite")
         if allowed is not None and value not in allowed:
             raise FieldError(name, value, f"must be {allowed}")
     elif hint is str and not (isinstance(value, str) and value):
@@ -93,6 +96,14 @@ class Training(Checked):
     max_epochs: Count
     patience: Count
     monitor: Literal["val/loss", "val/accuracy", "val/micro_f1"]
+
+
+@dataclass(frozen=True)
+class Device(Checked):
+    """Where a network is trained, and in which precision."""
+
+    accelerator: Literal["auto", "cpu", "gpu", "mps"]
+    precision: Literal["32-true", "16-mixed", "bf16-mixed"]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,11 +32,10 @@ class Chain:
         """The whole hops in the folder, by power."""
         try:
             recorded = json.loads((self.folder / "manifest.json").read_text())["hops"]
-        except (FileNotFoundError, json.JSONDecodeError):
+            entries = {int(power): entry for power, entry in recorded.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not ours
             return {}
-        return {
-            int(power): entry for power, entry in recorded.items() if self._size(int(power)) == entry["bytes"]
-        }
+        return {power: entry for power, entry in entries.items() if self._is_whole(power, entry)}
 
     def open(self, power: int) -> Array:
         """The memory-mapped array of a hop that :meth:`hops` lists."""
@@ -56,7 +55,7 @@ class Chain:
             temporary.unlink(missing_ok=True)
         entry = {
             "shape": list(array.shape),
-            "bytes": self._size(power),
+            "bytes": self._file(power).stat().st_size,
             "seconds": round(seconds, 6),
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         }
@@ -73,11 +72,15 @@ class Chain:
     def _file(self, power: int) -> Path:
         return self.folder / f"hop-{power}.npy"
 
-    def _size(self, power: int) -> int | None:
+    def _is_whole(self, power: int, entry: dict[str, Any]) -> bool:
+        """Whether the file has the size, shape and type that were recorded."""
         try:
-            return self._file(power).stat().st_size
-        except FileNotFoundError:
-            return None
+            if self._file(power).stat().st_size != entry["bytes"]:
+                return False
+            array = self.open(power)
+            return bool(list(array.shape) == entry["shape"] and array.dtype == self.key["dtype"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Store(Checked):
     """A folder of chains."""
 
     root: str
-    dtype: str = "float32"
+    dtype: Literal["float32", "float16"] = "float32"
 
     def chain(self, dataset: str, **key: Any) -> Chain:
         """The chain whose content is described by ``key``."""

@@ -58,11 +58,6 @@ class SIGNTask(pl.LightningModule):
         """Loss and metrics on the rows of every split."""
         self._step(batch, SPLITS[dataloader_idx])
 
-    def predict_step(self, batch: Batch, index: int, dataloader_idx: int = 0) -> Tensor:
-        """Probabilities."""
-        logits: Tensor = self(batch[0])
-        return logits.sigmoid() if self.hparams["multilabel"] else logits.softmax(dim=1)
-
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam with weight decay."""
         settings = self.training_settings
@@ -75,8 +70,10 @@ class SIGNTask(pl.LightningModule):
         logits = self(rows)
         loss: Tensor = self.loss(logits, labels)
         collection: Any = self.metrics[f"on_{split}"]
-        target = labels.int() if self.hparams["multilabel"] else labels
-        collection.update(logits.detach(), target)
+        if self.hparams["multilabel"]:
+            collection.update((logits.detach() > 0).int(), labels.int())
+        else:
+            collection.update(logits.detach(), labels)
         options: dict[str, Any] = {
             "on_step": False,
             "on_epoch": True,

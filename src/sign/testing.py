@@ -1,4 +1,4 @@
-"""Small graphs for doctests and tests, and the checks that they share."""
+"""Small graphs for doctests and tests."""
 
 import numpy as np
 

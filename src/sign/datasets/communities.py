@@ -39,11 +39,11 @@ class Communities(Dataset):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.edges > self.nodes * (self.nodes - 1) // 4:
+        if self.edges > self.nodes * (self.nodes - 1) // 20:
             raise FieldError(
                 "edges",
                 self.edges,
-                f"more than half of all pairs of {self.nodes} nodes; ask for fewer",
+                f"more than a tenth of all pairs of {self.nodes} nodes; ask for fewer",
             )
         if self.classes > self.nodes // 2:
             raise FieldError("classes", self.classes, "must be at most half the number of nodes")

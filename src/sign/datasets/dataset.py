@@ -1,10 +1,12 @@
 """What every data set is: a frozen description that can be loaded."""
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
+from sign.errors import FieldError
 from sign.graph import Graph
 from sign.settings import Checked
 from sign.sparse import Array
@@ -16,6 +18,11 @@ class Dataset(Checked, ABC):
 
     name: str
     inductive: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not re.fullmatch(r"[\w-][\w.-]*", self.name):
+            raise FieldError("name", self.name, "names folders: use letters, digits, dots and hyphens")
 
     @abstractmethod
     def load(self) -> Graph:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sign.engines.engine import Engine
+from sign.settings import Power
 from sign.sparse import Array, Floats, Matrix
 
 BLOCKS_PER_THREAD = 16  # enough that one hub row does not leave the other threads idle
@@ -14,7 +15,7 @@ BLOCKS_PER_THREAD = 16  # enough that one hub row does not leave the other threa
 class LocalEngine(Engine):
     """All cores of this machine; ``threads=0`` takes every one."""
 
-    threads: int = 0
+    threads: Power = 0
 
     def product(self, matrix: Matrix, x: Floats) -> Floats:
         """Each row is summed by one thread in the order of its entries, so threads change nothing."""

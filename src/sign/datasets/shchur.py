@@ -1,0 +1,67 @@
+"""Amazon and Coauthor graphs (Shchur et al. 2018), read from the files of PyG's layout."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from zipfile import BadZipFile
+
+import numpy as np
+
+from sign.datasets.dataset import Dataset, split_per_class
+from sign.errors import SignError
+from sign.graph import Graph
+from sign.settings import Count, Seed
+from sign.sparse import CSR
+
+FILES = {
+    "computers": "Amazon/Computers/raw/amazon_electronics_computers.npz",
+    "photo": "Amazon/Photo/raw/amazon_electronics_photo.npz",
+    "cs": "Coauthor/CS/raw/ms_academic_cs.npz",
+    "physics": "Coauthor/Physics/raw/ms_academic_phy.npz",
+}
+SOURCE = "https://github.com/shchur/gnn-benchmark/tree/master/data/npz"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shchur(Dataset):
+    """Undirected, without self-loops, binary words; 20 and 30 nodes a class for training and validation."""
+
+    name: str
+    graph: Literal["computers", "photo", "cs", "physics"]
+    data_dir: str
+    split_seed: Seed = 0
+    train_per_class: Count = 20
+    val_per_class: Count = 30
+
+    def load(self) -> Graph:
+        """Read the file and draw the split."""
+        file = Path(self.data_dir) / FILES[self.graph]
+        if not file.is_file():
+            raise SignError(f"{file}: no such file; put {file.name} there (from {SOURCE})")
+        try:
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
+                wanted = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
+                indptr, indices, word_indptr, words, labels, shape = (raw[name] for name in wanted)
+        except (BadZipFile, KeyError, ValueError, EOFError) as error:
+            raise SignError(f"{file}: not a complete data file ({error}); fetch it again") from error
+        nodes = len(labels)
+        source = np.repeat(np.arange(nodes), np.diff(indptr))
+        loops = source == indices
+        source, target = source[~loops], indices[~loops].astype(np.int64)
+        features = np.zeros((nodes, int(shape[1])), np.float32)
+        features[np.repeat(np.arange(nodes), np.diff(word_indptr)), words] = 1
+        classes = int(labels.max()) + 1
+        train, val, test = split_per_class(
+            labels, classes, self.train_per_class, self.val_per_class, self.split_seed
+        )
+        return Graph(
+            name=self.name,
+            adjacency=CSR.from_edges(np.r_[source, target], np.r_[target, source], nodes),
+            features=features,
+            labels=labels.astype(np.int64),
+            classes=classes,
+            train=train,
+            val=val,
+            test=test,
+            inductive=self.inductive,
+        )

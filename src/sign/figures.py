@@ -1,0 +1,59 @@
+"""The figures of the paper, for any data sets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sign.graph import Graph
+from sign.operators.triangle import TriangleAdjacency
+from sign.sparse import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BINS = 40
+
+
+def triangle_deviations(graph: Graph, keep_self_loops: bool = False) -> Array:
+    r"""The standard deviation of each node's triangle weights over its original neighbours.
+
+    For node i it is that of :math:`T_{ij}`, :math:`j ∈ N(i)`, with the zeros of neighbours that share no
+    triangle. Nodes without neighbours are left out.
+    """
+    csr = graph.undirected if keep_self_loops else graph.undirected.without_loops()
+    degrees = np.diff(csr.indptr)
+    weights = TriangleAdjacency(keep_self_loops).matrix(graph).to_scipy()
+    squares = np.asarray(weights.multiply(weights).sum(axis=1)).ravel()
+    sums = np.asarray(weights.sum(axis=1)).ravel()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = squares / degrees - (sums / degrees) ** 2
+    deviations: Array = np.sqrt(np.maximum(variance[degrees > 0], 0))
+    return deviations
+
+
+def triangle_figure(deviations: dict[str, Array]) -> "Figure":
+    """Normalised frequency distributions, a panel a data set, on common axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.6 * len(deviations), 3.0), layout="constrained")
+    panels = figure.subplots(1, len(deviations), sharex=True, sharey=True, squeeze=False)[0]
+    widest = max(float(values.max(initial=0)) for values in deviations.values()) or 1.0
+    edges = np.linspace(0, widest, BINS + 1)
+    for panel, (name, values) in zip(panels, deviations.items(), strict=True):
+        frequency, _ = np.histogram(values, edges)
+        panel.bar(edges[:-1], frequency / max(len(values), 1), np.diff(edges), align="edge", color="#31688e")
+        panel.axvline(values.mean(), color="#d95f02", linewidth=1.2)
+        panel.set_title(f"{name} (mean {values.mean():.3f})", fontsize=10)
+        panel.set_xlabel("standard deviation of the weights")
+    panels[0].set_ylabel("share of nodes")
+    figure.suptitle("Triangle operator: variation within neighbourhoods", fontsize=11)
+    return figure
+
+
+def save_triangle_figure(graphs: list[Graph], folder: Path) -> Path:
+    """Draw the figure of some graphs into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "triangles.png"
+    triangle_figure({graph.name: triangle_deviations(graph) for graph in graphs}).savefig(file, dpi=150)
+    return file

@@ -1,0 +1,65 @@
+"""Amazon and Coauthor, from the real files where they are and from small ones of the same layout."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+
+from sign.datasets.shchur import FILES, Shchur
+from sign.errors import SignError
+
+REAL = next(
+    (folder for folder in (REPOSITORY / "data", REPOSITORY.parent / "shared" / "data") if folder.is_dir()),
+    None,
+)
+
+
+@pytest.mark.parametrize(
+    ("graph", "facts"),
+    [
+        ("photo", (7650, 238162, 745, 8)),
+        ("computers", (13752, 491722, 767, 10)),
+        ("cs", (18333, 163788, 6805, 15)),
+    ],
+)
+def test_the_published_statistics(graph: str, facts: tuple[int, ...]) -> None:
+    if REAL is None or not (REAL / FILES[graph]).is_file():
+        pytest.skip(f"{FILES[graph]} is not on this machine")
+    loaded = Shchur(name=graph, graph=graph, data_dir=str(REAL)).load()
+    found = (loaded.nodes, loaded.adjacency.entries, loaded.features.shape[1], loaded.classes)
+    assert found == facts
+    assert len(loaded.train) == 20 * facts[3]
+
+
+def write(folder: Path, **changes: np.ndarray | None) -> Shchur:
+    arrays = {
+        "adj_indptr": np.array([0, 2, 3, 3]),
+        "adj_indices": np.array([0, 1, 2]),
+        "attr_indptr": np.array([0, 1, 3, 3]),
+        "attr_indices": np.array([3, 0, 1]),
+        "attr_shape": np.array([3, 4]),
+        "labels": np.array([0, 1, 0]),
+    }
+    file = folder / FILES["photo"]
+    file.parent.mkdir(parents=True)
+    np.savez(file, **{k: v for k, v in (arrays | changes).items() if v is not None})
+    return Shchur(name="photo", graph="photo", data_dir=str(folder), train_per_class=1, val_per_class=1)
+
+
+def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
+    graph = write(tmp_path).load()
+    assert graph.adjacency.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert graph.features.tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0]]
+
+
+def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SignError, match="no such file; put amazon_electronics_photo"):
+        Shchur(name="photo", graph="photo", data_dir=str(tmp_path)).load()
+    with pytest.raises(SignError, match="not a complete data file"):
+        write(tmp_path / "a", labels=None).load()
+    dataset = write(tmp_path / "b")
+    file = tmp_path / "b" / FILES["photo"]
+    file.write_bytes(file.read_bytes()[:300])
+    with pytest.raises(SignError, match="not a complete data file"):
+        dataset.load()
