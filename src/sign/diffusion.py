@@ -43,6 +43,7 @@ class Hop:
     found: bool
     folder: Path
     seconds: float
+    products: int
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,12 @@ class Hops:
     found: int
     seconds: float
     cost: float
+    products: int
 
     def __str__(self) -> str:
         computed = f"{self.computed} hop array{'s' * (self.computed != 1)} computed"
+        if self.products:
+            computed += f" with {self.products} product{'s' * (self.products != 1)}"
         return f"{computed}, {self.found} found in the store ({self.seconds:.2f} s)"
 
 
@@ -116,6 +120,7 @@ def diffuse(
         found=found,
         seconds=time.perf_counter() - started,
         cost=sum(hop.seconds for hop in every),
+        products=sum(hop.products for hop in every if not hop.found),
     )
 
 
@@ -148,7 +153,7 @@ def _scope_hops(
             **source,
         )
         step = _step(operator, graph, engine)
-        yield from _fill(chain, letter, range(1, power + 1), step, features.array)
+        yield from _fill(chain, letter, range(1, power + 1), step, features.array, operator.products)
 
 
 def _step(operator: Operator, graph: Graph, engine: Engine) -> Callable[[Array], Array]:
@@ -158,7 +163,12 @@ def _step(operator: Operator, graph: Graph, engine: Engine) -> Callable[[Array],
 
 
 def _fill(
-    chain: Chain, name: str, powers: range, step: Callable[[Array], Array], previous: Any
+    chain: Chain,
+    name: str,
+    powers: range,
+    step: Callable[[Array], Array],
+    previous: Any,
+    products: int = 0,
 ) -> Iterator[Hop]:
     """The hops of one chain; each is found in the store, or made from the one before and stored."""
     present = chain.hops()
@@ -169,6 +179,6 @@ def _fill(
             started = time.perf_counter()
             array = step(previous)
             seconds = time.perf_counter() - started
-            previous = chain.write(power, array, seconds)
+            previous = chain.write(power, array, seconds, products)
         title = f"{name}{power}" if power else name
-        yield Hop(title, previous, power in present, chain.folder, seconds)
+        yield Hop(title, previous, power in present, chain.folder, seconds, products)

@@ -41,7 +41,7 @@ class Chain:
         """The memory-mapped array of a hop that :meth:`hops` lists."""
         return np.load(self._file(power), mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
 
-    def write(self, power: int, array: Array, seconds: float) -> Array:
+    def write(self, power: int, array: Array, seconds: float, products: int = 0) -> Array:
         """Write a hop under a temporary name, make it durable, then give it its name."""
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = self.folder / f".hop-{power}.{os.getpid()}.npy"
@@ -57,6 +57,7 @@ class Chain:
             "shape": list(array.shape),
             "bytes": self._file(power).stat().st_size,
             "seconds": round(seconds, 6),
+            "products": products,
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         }
         self._record(power, entry)

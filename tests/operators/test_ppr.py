@@ -86,6 +86,18 @@ def test_push_has_the_entries_of_gdc_with_the_same_threshold() -> None:
     np.testing.assert_allclose(ours, row_normalized(theirs), atol=1e-6)
 
 
+def test_push_of_many_entries_a_node() -> None:
+    """More than first fits into the arrays of a chunk."""
+    graph = Cora().load()
+    operator = PersonalizedPageRank("push", alpha=0.05, epsilon=1e-4)
+    pushed = operator.matrix(graph).csr
+    assert pushed.entries > 1_000_000
+    assert (np.diff(pushed.indptr) > 0).all()
+    np.testing.assert_allclose(pushed.row_sums, 1, atol=1e-4)
+    exact = formula(graph, 0.05)
+    assert np.abs(pushed.to_scipy().toarray() - exact).sum(axis=1).mean() < 0.1
+
+
 def test_push_can_be_cut_to_the_largest_weights() -> None:
     graph = Communities(nodes=300, edges=1200).load()
     full = PersonalizedPageRank("push", alpha=0.1, epsilon=1e-4).matrix(graph).to_scipy().toarray()

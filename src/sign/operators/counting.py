@@ -1,7 +1,7 @@
 """How many triangles, cliques and four-cycles each edge is in: parallel, exact, in integers.
 
-Nodes are ordered by degree and every edge is pointed to its higher end, so that a row has at most
-√(2m) entries and each clique is found once, from its lowest node. Counts are added atomically: integers,
+Every edge is pointed to its end of higher degree, so that a row has at most √(2m) entries and each clique is
+found once, from its lowest node. Counts are added atomically: integers,
 so the order of threads changes nothing. Beside the graph, memory is one counter an edge and, for each
 thread, a few arrays of one number a node.
 """
@@ -16,23 +16,23 @@ from numba.extending import intrinsic
 
 from sign.sparse import CSR, Array
 
-CHUNK = 256  # rows that a thread takes at a time; hubs are spread by the shuffled order of chunks
+CHUNK = 256  # rows that a thread takes at a time
 
 
 def triangles(csr: CSR) -> Array:
     """For every entry of a symmetric loopless matrix, the triangles it is in."""
-    oriented, back = orient(csr)
-    counts = np.zeros(oriented.entries, np.int64)
-    count_triangles(oriented.indptr, oriented.indices, counts, numba.get_num_threads())
-    return counts[back]
+    indptr, indices = orient(csr)
+    counts = np.zeros(len(indices), np.int64)
+    count_triangles(indptr, indices, counts, numba.get_num_threads())
+    return spread(csr.indptr, csr.indices, indptr, indices, counts)  # type: ignore[no-any-return]
 
 
 def cliques(csr: CSR, size: int) -> Array:
     """For every entry of a symmetric loopless matrix, the cliques of ``size`` nodes it is in."""
-    oriented, back = orient(csr)
-    counts = np.zeros(oriented.entries, np.int64)
-    count_cliques(oriented.indptr, oriented.indices, counts, size, numba.get_num_threads())
-    return counts[back]
+    indptr, indices = orient(csr)
+    counts = np.zeros(len(indices), np.int64)
+    count_cliques(indptr, indices, counts, size, numba.get_num_threads())
+    return spread(csr.indptr, csr.indices, indptr, indices, counts)  # type: ignore[no-any-return]
 
 
 def four_cycles(csr: CSR) -> Array:
@@ -42,19 +42,68 @@ def four_cycles(csr: CSR) -> Array:
     return counts
 
 
-def orient(csr: CSR) -> tuple[CSR, Array]:
-    """The edges renumbered by degree and pointed upwards, and for each entry of ``csr`` its oriented edge."""
-    degrees = np.diff(csr.indptr)
-    rank = np.empty(csr.nodes, np.int64)
-    rank[np.argsort(degrees, kind="stable")] = np.arange(csr.nodes)
-    source, target = rank[csr.rows], rank[csr.indices]
-    low, high = np.minimum(source, target), np.maximum(source, target)
-    upwards = np.flatnonzero(source < target)
-    order = upwards[np.lexsort((high[upwards], low[upwards]))]
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(low[order], minlength=csr.nodes))]).astype(np.int64)
-    oriented = CSR(indptr, high[order].astype(csr.indices.dtype))
-    codes = low[order] * csr.nodes + high[order]
-    return oriented, np.searchsorted(codes, low * csr.nodes + high)
+def orient(csr: CSR) -> tuple[Array, Array]:
+    """Rows that keep, of each edge, the direction to the end of higher degree."""
+    lengths = count_upwards(csr.indptr, csr.indices)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    indices = np.empty(indptr[-1], csr.indices.dtype)
+    fill_upwards(csr.indptr, csr.indices, indptr, indices)
+    return indptr, indices
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def find(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
+    """The entry (u, v), or -1."""
+    low, high = indptr[u], indptr[u + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < indptr[u + 1] and indices[low] == v else -1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def upwards(indptr: Any, u: Any, v: Any) -> Any:
+    """Whether v has the higher degree; equal ones are ordered by number."""
+    a, b = indptr[u + 1] - indptr[u], indptr[v + 1] - indptr[v]
+    return a < b or (a == b and u < v)
+
+
+@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def count_upwards(indptr: Any, indices: Any) -> Any:
+    """The length of each oriented row."""
+    lengths = np.zeros(len(indptr) - 1, np.int64)
+    for u in prange(len(lengths)):
+        for e in range(indptr[u], indptr[u + 1]):
+            lengths[u] += upwards(indptr, u, indices[e])
+    return lengths
+
+
+@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def fill_upwards(indptr: Any, indices: Any, out_indptr: Any, out_indices: Any) -> None:
+    """The entries of each oriented row, in the order of their numbers."""
+    for u in prange(len(indptr) - 1):
+        filled = out_indptr[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            if upwards(indptr, u, indices[e]):
+                out_indices[filled] = indices[e]
+                filled += 1
+
+
+@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def spread(indptr: Any, indices: Any, up_indptr: Any, up_indices: Any, counts: Any) -> Any:
+    """The count of an oriented edge, at both entries of the symmetric matrix."""
+    result = np.empty(len(indices), np.int64)
+    for u in prange(len(indptr) - 1):
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            if upwards(indptr, u, v):
+                result[e] = counts[find(up_indptr, up_indices, u, v)]
+            else:
+                result[e] = counts[find(up_indptr, up_indices, v, u)]
+    return result
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -97,19 +146,6 @@ def count_triangles(indptr: Any, indices: Any, counts: Any, threads: Any) -> Non
                 mark[indices[e]] = -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def find(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
-    """The entry (u, v), or -1."""
-    low, high = indptr[u], indptr[u + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if indices[middle] < v:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < indptr[u + 1] and indices[low] == v else -1
-
-
 @njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def count_cliques(indptr: Any, indices: Any, counts: Any, size: Any, threads: Any) -> None:
     """Extend a clique by a node of its candidates: the common entries of the rows of its members."""
@@ -139,7 +175,7 @@ def count_cliques(indptr: Any, indices: Any, counts: Any, size: Any, threads: An
                         add_atomically(counts, find(indptr, indices, clique[a], clique[b]))
                 continue
             kept = 0
-            for k in range(cursors[depth], sizes[depth]):
+            for k in range(sizes[depth]):
                 w = candidates[depth, k]
                 if find(indptr, indices, v, w) >= 0:
                     candidates[depth + 1, kept] = w

@@ -76,42 +76,76 @@ def push_batch(
     all_values = [np.empty(0, np.float32) for _ in range(chunks)]
     for chunk in prange(chunks):
         thread = numba.get_thread_id()
-        estimate, touched = estimates[thread], toucheds[thread]
-        columns, values, filled = np.empty(1024, np.int32), np.empty(1024, np.float32), 0
-        for source in range(bounds[chunk], bounds[chunk + 1]):
-            reached = walk(
-                indptr,
-                indices,
-                weights,
-                degrees,
-                alpha,
-                epsilon,
-                source,
-                estimate,
-                residuals[thread],
-                waitings[thread],
-                seens[thread],
-                stacks[thread],
-                touched,
-            )
-            while filled + reached > len(columns):
-                columns = np.concatenate((columns, np.empty_like(columns)))
-                values = np.concatenate((values, np.empty_like(values)))
-            kept = harvest(
-                degrees,
-                source,
-                threshold,
-                top_k,
-                estimate,
-                touched[:reached],
-                columns[filled : filled + reached],
-                values[filled : filled + reached],
-            )
-            lengths[source - bounds[0]] = kept
-            filled += kept
-        all_columns[chunk] = columns[:filled].copy()
-        all_values[chunk] = values[:filled].copy()
+        first, last = bounds[chunk], bounds[chunk + 1]
+        all_columns[chunk], all_values[chunk] = push_chunk(
+            indptr,
+            indices,
+            weights,
+            degrees,
+            alpha,
+            epsilon,
+            threshold,
+            top_k,
+            first,
+            lengths[first - bounds[0] : last - bounds[0]],
+            estimates[thread],
+            residuals[thread],
+            waitings[thread],
+            seens[thread],
+            stacks[thread],
+            toucheds[thread],
+        )
     return lengths, all_columns, all_values
+
+
+# Not inlined into the parallel loop: numba's analysis of parallel loops takes arrays to keep their size.
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def push_chunk(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    degrees: Any,
+    alpha: Any,
+    epsilon: Any,
+    threshold: Any,
+    top_k: Any,
+    first: Any,
+    lengths: Any,
+    estimate: Any,
+    residual: Any,
+    waiting: Any,
+    seen: Any,
+    stack: Any,
+    touched: Any,
+) -> Any:
+    """The rows from ``first`` on, one after the other in growing arrays."""
+    columns, values, filled = np.empty(1024, np.int32), np.empty(1024, np.float32), 0
+    for k in range(len(lengths)):
+        source = first + k
+        reached = walk(
+            indptr,
+            indices,
+            weights,
+            degrees,
+            alpha,
+            epsilon,
+            source,
+            estimate,
+            residual,
+            waiting,
+            seen,
+            stack,
+            touched,
+        )
+        while filled + reached > len(columns):
+            columns = np.concatenate((columns, np.empty_like(columns)))
+            values = np.concatenate((values, np.empty_like(values)))
+        room = slice(filled, filled + reached)
+        lengths[k] = harvest(
+            degrees, source, threshold, top_k, estimate, touched[:reached], columns[room], values[room]
+        )
+        filled += lengths[k]
+    return columns[:filled].copy(), values[:filled].copy()
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
