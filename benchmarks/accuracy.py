@@ -1,8 +1,8 @@
 """Accuracy tables of real runs: ``python benchmarks/accuracy.py models`` or ``... ppr``.
 
-Every cell is the mean of ``--seeds`` runs (seed = split_seed = 0, 1, ...) with the settings of ``conf/tuned``; a data set
-whose files are not in ``--data-dir`` is left out. ``models`` compares MLP, S-GCN and SIGN; ``ppr`` compares the
-two methods of personalised PageRank and chooses by validation accuracy.
+Every cell is the mean of ``--seeds`` runs (seed = split_seed = 0, 1, ...) with the settings of ``conf/tuned``; a
+data set whose files are not in ``--data-dir`` is left out. ``models`` compares MLP, S-GCN and SIGN; ``ppr``
+compares the two methods of personalised PageRank and chooses by validation accuracy.
 """
 
 import argparse
@@ -30,9 +30,9 @@ MODELS = {
     "MLP": ["model=mlp"],
     "S-GCN": ["model=sgcn"],
     "SIGN, adjacency": ["model.s=0", "model.t=0"],
-    "SIGN, + PPR": ["model.t=0"],
-    "SIGN, + triangles": ["model.s=0"],
-    "SIGN, + both": [],
+    "SIGN, + PPR": ["model.s=1", "model.t=0"],
+    "SIGN, + triangles": ["model.s=0", "model.t=2"],
+    "SIGN, + both": ["model.s=1", "model.t=2"],
 }
 PPR = {
     "without": ["model.s=0", "model.t=0"],
