@@ -94,8 +94,12 @@ def test_push_of_many_entries_a_node() -> None:
     assert pushed.entries > 1_000_000
     assert (np.diff(pushed.indptr) > 0).all()
     np.testing.assert_allclose(pushed.row_sums, 1, atol=1e-4)
+    coarse = PersonalizedPageRank("push", alpha=0.05, epsilon=1e-3).matrix(graph)
     exact = formula(graph, 0.05)
-    assert np.abs(pushed.to_scipy().toarray() - exact).sum(axis=1).mean() < 0.1
+    fine_error, coarse_error = (
+        np.abs(matrix.to_scipy().toarray() - exact).sum(axis=1).mean() for matrix in (pushed, coarse)
+    )
+    assert fine_error < 0.5 < coarse_error < 1.5
 
 
 def test_push_can_be_cut_to_the_largest_weights() -> None:

@@ -11,7 +11,8 @@ from sign.graph import Graph
 from sign.settings import Count, Range, Seed
 from sign.sparse import CSR, Array
 
-EXPONENT = 2.5  # of the degree distribution, as in many social networks
+SLOPE = 2 / 3  # popularity falls with rank like r ** -2/3: degrees follow a power law with exponent 2.5
+OFFSET = 3  # keeps the most popular node of a large community from having too large a share
 INSIDE = 0.8  # of the edges join two nodes of one community
 CLOSED = 0.5  # of those come as whole triangles
 SIGNAL = 0.25  # size of a community's centre, for noise of size one
@@ -21,8 +22,8 @@ SIGNAL = 0.25  # size of a community's centre, for noise of size one
 class Communities(Dataset):
     """Planted communities with power-law degrees, noisy features and triangles inside communities.
 
-    A node's popularity is drawn from a Pareto law; an edge inside a community, a triangle inside a
-    community or an edge between any two nodes picks its nodes by popularity. Without ``multilabel`` the
+    An edge or a triangle inside a community, and an edge between any two nodes, pick their nodes by
+    popularity, which falls with a node's rank in its community. Without ``multilabel`` the
     community is the class; with it each community has a random set of labels, five per cent of which
     are flipped.
     """
@@ -53,14 +54,14 @@ class Communities(Dataset):
     def load(self) -> Graph:
         """Draw the graph; equal settings give equal graphs."""
         rng = np.random.default_rng(self.seed)
-        # Sorted by community, so that the members of a community are one range of node numbers;
-        # the numbers are shuffled at the end, or the graph would have a locality that real ones lack.
-        community = np.sort(rng.permutation(np.arange(self.nodes) % self.classes))
-        popularity = np.cumsum(rng.pareto(EXPONENT - 1, self.nodes) + 1)
-        source, target = self._edges(rng, community, popularity)
-        shuffled = rng.permutation(self.nodes).astype(np.int32)
+        # The members of a community are one range of node numbers while edges are drawn; the numbers
+        # are shuffled after, or the graph would have a locality that real ones lack.
+        bounds = np.linspace(0, self.nodes, self.classes + 1).astype(np.int64)
+        source, target = self._edges(rng, bounds)
+        shuffled = rng.permutation(self.nodes)
         source, target = shuffled[source], shuffled[target]
-        community = community[np.argsort(shuffled)]
+        community = np.empty(self.nodes, np.int64)
+        community[shuffled] = np.repeat(np.arange(self.classes), np.diff(bounds))
         centres = rng.standard_normal((self.classes, self.features), dtype=np.float32)
         features = rng.standard_normal((self.nodes, self.features), dtype=np.float32)
         features += SIGNAL * centres[community]
@@ -79,37 +80,37 @@ class Communities(Dataset):
             inductive=self.inductive,
         )
 
-    def _edges(self, rng: np.random.Generator, community: Array, popularity: Array) -> tuple[Array, Array]:
+    def _edges(self, rng: np.random.Generator, bounds: Array) -> tuple[Array, Array]:
         """Exactly ``edges`` different pairs, drawn in rounds because some pairs come twice."""
-        bounds = np.searchsorted(community, np.arange(self.classes + 1))
-        mass = np.concatenate([[0.0], popularity])[bounds]
         pairs = np.empty(0, np.int64)
         while len(pairs) < self.edges:
             wanted = int((self.edges - len(pairs)) * 1.1) + 16
-            drawn = self._draw(rng, wanted, mass, popularity)
+            drawn = self._draw(rng, wanted, bounds)
             low, high = drawn.min(axis=1), drawn.max(axis=1)
-            codes = (low * self.nodes + high)[low != high]
-            pairs = np.unique(np.concatenate([pairs, codes]))
+            pairs = np.sort(np.concatenate([pairs, (low * self.nodes + high)[low != high]]))
+            pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
         if len(pairs) > self.edges:
-            surplus = rng.choice(len(pairs), len(pairs) - self.edges, replace=False)
-            pairs = np.delete(pairs, surplus)
+            pairs = np.delete(pairs, rng.choice(len(pairs), len(pairs) - self.edges, replace=False))
         return pairs // self.nodes, pairs % self.nodes
 
-    def _draw(self, rng: np.random.Generator, wanted: int, mass: Array, popularity: Array) -> Array:
+    def _draw(self, rng: np.random.Generator, wanted: int, bounds: Array) -> Array:
         """About ``wanted`` pairs of nodes: triangles and edges inside communities, edges anywhere."""
 
-        def members(groups: int, size: int) -> Array:
-            home = np.searchsorted(mass, rng.random(groups) * mass[-1], side="right") - 1
-            low, high = mass[home], mass[home + 1]
-            points = low[:, None] + rng.random((groups, size)) * (high - low)[:, None]
-            found: Array = np.searchsorted(popularity, points).clip(max=self.nodes - 1)
+        def members(home: Array, size: int) -> Array:
+            """Popular members of communities: rank r with density (r + offset) ** -SLOPE, by inversion."""
+            exponent = 1 - SLOPE
+            first, sizes = bounds[home][:, None], np.diff(bounds)[home][:, None]
+            low, high = OFFSET**exponent, (sizes + OFFSET) ** exponent
+            ranks = (low + rng.random((len(home), size)) * (high - low)) ** (1 / exponent) - OFFSET
+            found: Array = first + np.minimum(ranks.astype(np.int64), sizes - 1)
             return found
 
-        triangles = members(int(wanted * INSIDE * CLOSED / 3), 3)
-        inside = members(int(wanted * INSIDE * (1 - CLOSED)), 2)
-        anywhere = np.searchsorted(
-            popularity, rng.random((int(wanted * (1 - INSIDE)) + 1, 2)) * popularity[-1]
-        ).clip(max=self.nodes - 1)
+        def homes(count: float) -> Array:
+            return rng.integers(0, self.classes, int(count))
+
+        triangles = members(homes(wanted * INSIDE * CLOSED / 3), 3)
+        inside = members(homes(wanted * INSIDE * (1 - CLOSED)), 2)
+        anywhere = members(homes(2 * (int(wanted * (1 - INSIDE)) + 1)), 1).reshape(-1, 2)
         sides = (triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]])
         return np.concatenate([*sides, inside, anywhere])
 

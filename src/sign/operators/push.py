@@ -1,74 +1,69 @@
 """Approximate personalised PageRank by local pushes, in parallel, as a sparse matrix."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numba import njit, prange
 
-from sign.sparse import CSR, index_type
+from sign.sparse import CSR, Array, index_type
 
 BATCH = 1 << 16  # sources that are pushed at a time
 CHUNKS_PER_THREAD = 64  # walks differ in length: small chunks keep all threads busy
+ROOM = 1024  # entries that a chunk has room for at first
+
+
+class Links(NamedTuple):
+    """A graph with its self-loops, and its weighted degrees."""
+
+    indptr: Array
+    indices: Array
+    degrees: Array
+
+
+class Rule(NamedTuple):
+    """When a walk is given up, and what is kept of it."""
+
+    alpha: float
+    epsilon: float
+    threshold: float
+    top_k: int
+
+
+class Scratch(NamedTuple):
+    """Dense arrays of one walk (or a row for each thread), which every source leaves clean."""
+
+    estimate: Array
+    residual: Array
+    waiting: Array
+    seen: Array
+    stack: Array
+    touched: Array
 
 
 def push_rows(csr: CSR, alpha: float, epsilon: float, threshold: float, top_k: int) -> CSR:
     """The row-normalised approximation of S for every node of a graph that has its self-loops."""
-    degrees = csr.row_sums
     threads = numba.get_num_threads()
-    work = Workspace(threads, csr.nodes)
+    links = Links(csr.indptr, csr.indices, csr.row_sums)
+    rule = Rule(alpha, epsilon, threshold, top_k)
+    kinds = (np.float64, np.float64, np.bool_, np.bool_, np.int32, np.int32)
+    scratch = Scratch(*(np.zeros((threads, csr.nodes), kind) for kind in kinds))
     counts, columns, values = [], [], []
     for start in range(0, csr.nodes, BATCH):
         stop = min(start + BATCH, csr.nodes)
-        bounds = np.linspace(start, stop, min(threads * CHUNKS_PER_THREAD, stop - start) + 1).astype(np.int64)
-        lengths, found, weights = push_batch(
-            csr.indptr,
-            csr.indices,
-            csr.weights,
-            degrees,
-            alpha,
-            epsilon,
-            threshold,
-            top_k,
-            bounds,
-            *work.arrays,
-        )
+        chunks = min(threads * CHUNKS_PER_THREAD, stop - start)
+        bounds = np.linspace(start, stop, chunks + 1).astype(np.int64)
+        lengths, found, weights = push_batch(links, csr.weights, rule, bounds, scratch)
         counts.append(lengths)
         columns += found
         values += weights
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64)
-    indices = np.concatenate(columns).astype(index_type(csr.nodes))
+    indices = np.concatenate(columns).astype(index_type(csr.nodes), copy=False)
     return CSR(indptr, indices, np.concatenate(values))
 
 
-class Workspace:
-    """Dense scratch arrays of each thread, which it leaves clean after every source."""
-
-    def __init__(self, threads: int, nodes: int) -> None:
-        estimate, residual = np.zeros((threads, nodes)), np.zeros((threads, nodes))
-        waiting, seen = (np.zeros((threads, nodes), np.bool_) for _ in range(2))
-        stack, touched = (np.empty((threads, nodes), np.int32) for _ in range(2))
-        self.arrays = (estimate, residual, waiting, seen, stack, touched)
-
-
 @njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def push_batch(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    degrees: Any,
-    alpha: Any,
-    epsilon: Any,
-    threshold: Any,
-    top_k: Any,
-    bounds: Any,
-    estimates: Any,
-    residuals: Any,
-    waitings: Any,
-    seens: Any,
-    stacks: Any,
-    toucheds: Any,
-) -> Any:
+def push_batch(links: Any, weights: Any, rule: Any, bounds: Any, scratch: Any) -> Any:
     """Rows ``bounds[0]`` to ``bounds[-1]``: the length of each, and columns and weights chunk by chunk."""
     chunks = len(bounds) - 1
     lengths = np.zeros(bounds[-1] - bounds[0], np.int64)
@@ -76,98 +71,44 @@ def push_batch(
     all_values = [np.empty(0, np.float32) for _ in range(chunks)]
     for chunk in prange(chunks):
         thread = numba.get_thread_id()
-        first, last = bounds[chunk], bounds[chunk + 1]
-        all_columns[chunk], all_values[chunk] = push_chunk(
-            indptr,
-            indices,
-            weights,
-            degrees,
-            alpha,
-            epsilon,
-            threshold,
-            top_k,
-            first,
-            lengths[first - bounds[0] : last - bounds[0]],
-            estimates[thread],
-            residuals[thread],
-            waitings[thread],
-            seens[thread],
-            stacks[thread],
-            toucheds[thread],
+        own = Scratch(
+            scratch.estimate[thread],
+            scratch.residual[thread],
+            scratch.waiting[thread],
+            scratch.seen[thread],
+            scratch.stack[thread],
+            scratch.touched[thread],
         )
+        first, last = bounds[chunk], bounds[chunk + 1]
+        part = lengths[first - bounds[0] : last - bounds[0]]
+        all_columns[chunk], all_values[chunk] = push_chunk(links, weights, rule, first, part, own)
     return lengths, all_columns, all_values
 
 
-# Not inlined into the parallel loop: numba's analysis of parallel loops takes arrays to keep their size.
+# Not a part of the parallel loop: numba's analysis of parallel loops takes arrays to keep their size.
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def push_chunk(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    degrees: Any,
-    alpha: Any,
-    epsilon: Any,
-    threshold: Any,
-    top_k: Any,
-    first: Any,
-    lengths: Any,
-    estimate: Any,
-    residual: Any,
-    waiting: Any,
-    seen: Any,
-    stack: Any,
-    touched: Any,
-) -> Any:
+def push_chunk(links: Any, weights: Any, rule: Any, first: Any, lengths: Any, scratch: Any) -> Any:
     """The rows from ``first`` on, one after the other in growing arrays."""
-    columns, values, filled = np.empty(1024, np.int32), np.empty(1024, np.float32), 0
+    columns, values, filled = np.empty(ROOM, np.int32), np.empty(ROOM, np.float32), 0
     for k in range(len(lengths)):
-        source = first + k
-        reached = walk(
-            indptr,
-            indices,
-            weights,
-            degrees,
-            alpha,
-            epsilon,
-            source,
-            estimate,
-            residual,
-            waiting,
-            seen,
-            stack,
-            touched,
-        )
+        reached = walk(links, weights, rule, first + k, scratch)
         while filled + reached > len(columns):
             columns = np.concatenate((columns, np.empty_like(columns)))
             values = np.concatenate((values, np.empty_like(values)))
         room = slice(filled, filled + reached)
-        lengths[k] = harvest(
-            degrees, source, threshold, top_k, estimate, touched[:reached], columns[room], values[room]
-        )
+        lengths[k] = harvest(links, rule, first + k, scratch, reached, columns[room], values[room])
         filled += lengths[k]
     return columns[:filled].copy(), values[:filled].copy()
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def walk(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    degrees: Any,
-    alpha: Any,
-    epsilon: Any,
-    source: Any,
-    estimate: Any,
-    residual: Any,
-    waiting: Any,
-    seen: Any,
-    stack: Any,
-    touched: Any,
-) -> Any:
+def walk(links: Any, weights: Any, rule: Any, source: Any, scratch: Any) -> Any:
     """Push from ``source`` until no residual is large; returns how many nodes have an estimate."""
-    bound = alpha * epsilon
+    indptr, indices, degrees = links
+    estimate, residual, waiting, seen, stack, touched = scratch
+    bound = rule.alpha * rule.epsilon
     reached, waits = 0, 1
-    residual[source] = alpha
+    residual[source] = rule.alpha
     stack[0] = source
     waiting[source] = True
     while waits > 0:
@@ -181,7 +122,7 @@ def walk(
             touched[reached] = node
             reached += 1
         estimate[node] += amount
-        share = (1 - alpha) * amount / degrees[node]
+        share = (1 - rule.alpha) * amount / degrees[node]
         for e in range(indptr[node], indptr[node + 1]):
             other = indices[e]
             residual[other] += share if weights is None else share * weights[e]
@@ -200,31 +141,22 @@ def walk(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def harvest(
-    degrees: Any,
-    source: Any,
-    threshold: Any,
-    top_k: Any,
-    estimate: Any,
-    touched: Any,
-    columns: Any,
-    values: Any,
-) -> Any:
-    """Take the row of ``source`` out of ``estimate``: symmetric weights, sparsified, normalised, sorted."""
+def harvest(links: Any, rule: Any, source: Any, scratch: Any, reached: Any, columns: Any, values: Any) -> Any:
+    """Take the row of ``source`` out of the estimates: symmetric weights, sparsified, normalised, sorted."""
+    degrees, estimate, touched = links.degrees, scratch.estimate, scratch.touched[:reached]
     touched.sort()
-    kept = 0
-    cut = threshold
-    if 0 < top_k < len(touched):
-        scaled = np.empty(len(touched))
-        for k in range(len(touched)):
+    cut = rule.threshold
+    if 0 < rule.top_k < reached:
+        scaled = np.empty(reached)
+        for k in range(reached):
             scaled[k] = estimate[touched[k]] * np.sqrt(degrees[source] / degrees[touched[k]])
-        cut = max(cut, np.partition(scaled, len(scaled) - top_k)[len(scaled) - top_k])
-    total = 0.0
-    for k in range(len(touched)):
+        cut = max(cut, np.partition(scaled, reached - rule.top_k)[reached - rule.top_k])
+    kept, total = 0, 0.0
+    for k in range(reached):
         node = touched[k]
         weight = estimate[node] * np.sqrt(degrees[source] / degrees[node])
         estimate[node] = 0.0
-        if weight >= cut and (top_k == 0 or kept < top_k):
+        if weight >= cut and (rule.top_k == 0 or kept < rule.top_k):
             columns[kept] = node
             values[kept] = weight
             total += weight
