@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sign.console import progress
+from sign.console import console, progress
 from sign.engines.engine import Engine
 from sign.graph import SPLITS, Graph
 from sign.operators.operator import Operator
@@ -170,15 +170,37 @@ def _fill(
     previous: Any,
     products: int = 0,
 ) -> Iterator[Hop]:
-    """The hops of one chain; each is found in the store, or made from the one before and stored."""
+    """The hops of one chain; each is found in the store, or made from the one before and stored.
+
+    Whoever finds one missing takes the chain's lock and looks again: of many runs that start together, one
+    computes and the others wait for it.
+    """
     present = chain.hops()
-    for power in powers:
-        if power in present:
-            previous, seconds = chain.open(power), present[power]["seconds"]
-        else:
-            started = time.perf_counter()
-            array = step(previous)
-            seconds = time.perf_counter() - started
-            previous = chain.write(power, array, seconds, products)
-        title = f"{name}{power}" if power else name
-        yield Hop(title, previous, power in present, chain.folder, seconds, products)
+    if set(powers) <= set(present):
+        for power in powers:
+            yield _found(chain, name, power, present[power])
+        return
+    with chain.locked(
+        lambda: console.print(f"waiting for another run that computes {name} in {chain.folder}")
+    ):
+        present = chain.hops()
+        for power in powers:
+            if power in present:
+                hop = _found(chain, name, power, present[power])
+            else:
+                started = time.perf_counter()
+                array = step(previous)
+                seconds = time.perf_counter() - started
+                stored = chain.write(power, array, seconds, products)
+                hop = Hop(_label(name, power), stored, False, chain.folder, seconds, products)
+            previous = hop.array
+            yield hop
+
+
+def _found(chain: Chain, name: str, power: int, entry: dict[str, Any]) -> Hop:
+    array = chain.open(power)
+    return Hop(_label(name, power), array, True, chain.folder, entry["seconds"], entry["products"])
+
+
+def _label(name: str, power: int) -> str:
+    return f"{name}{power}" if power else name
