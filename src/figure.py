@@ -14,7 +14,7 @@ def main(cfg: DictConfig) -> None:
     from sign.figures import save_triangle_figure
 
     graphs = [dataset.load() for dataset in datasets]
-    print(save_triangle_figure(graphs, Path(cfg.paths.output_dir) / "figures"))
+    print(save_triangle_figure(graphs, Path(cfg.paths.output_dir) / "figures", bool(cfg.keep_self_loops)))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ from strategies import graphs
 from sign.datasets.communities import Communities
 from sign.diffusion import Hops, diffuse
 from sign.engines.local import LocalEngine
+from sign.errors import SignError
 from sign.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.sparse import CSR
+from sign.sparse import CSR, Matrix
 from sign.store import Store
 
 ADJACENCY = NormalizedAdjacency()
@@ -111,6 +112,23 @@ def test_features_are_scaled_before_diffusion(tmp_path: Path) -> None:
     np.testing.assert_allclose(standardized[graph.train].std(axis=0), 1, atol=1e-5)
     (summed, *_) = run(graph, tmp_path, feature_scaling="row_sum").arrays["train"]
     np.testing.assert_allclose(np.abs(summed).sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("harm", ["shape", "nan", "factor"])
+def test_an_operator_that_goes_wrong_is_named_and_nothing_is_stored(tmp_path: Path, harm: str) -> None:
+    @dataclass(frozen=True)
+    class Wrong(NormalizedAdjacency):
+        def matrix(self, graph: Graph) -> Matrix:
+            left = np.ones(3 if harm == "factor" else graph.nodes, np.float32)
+            return Matrix(graph.undirected, left=left * np.float32("nan") if harm == "nan" else left)
+
+        def apply(self, matrix, x, product):
+            return product(matrix, x)[:5] if harm == "shape" else product(matrix, x)
+
+    graph = Communities(nodes=200, edges=700).load()
+    with pytest.raises(SignError, match=r"Wrong|factor"):
+        diffuse(graph, {"p": (Wrong(), 1)}, LocalEngine(), Store(str(tmp_path)))
+    assert not list(tmp_path.rglob("hop-1.npy"))
 
 
 def test_a_new_operator_needs_no_other_module(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_a_clique_has_no_variation_and_a_kite_has_some() -> None:
 def test_the_panels_hold_all_nodes(tmp_path: Path) -> None:
     graph = Cora().load()
     deviations = triangle_deviations(graph)
-    figure = triangle_figure({"cora": deviations, "again": deviations})
+    figure = triangle_figure([("cora", deviations), ("again", deviations)])
     assert len(figure.axes) == 2
     for panel in figure.axes:
         assert sum(bar.get_height() for bar in panel.patches) == pytest.approx(1)

@@ -48,6 +48,22 @@ def test_weights_are_positive_and_finite(weight: float) -> None:
         graph_of([(0, 1), (1, 2)], 3, np.array([1.0, weight]))
 
 
+def test_a_negative_weight_is_not_hidden_by_a_parallel_edge() -> None:
+    with pytest.raises(SignError, match="an edge has weight -1"):
+        graph_of([(0, 1), (0, 1)], 2, np.array([-1.0, 3.0]))
+
+
+def test_degrees_are_exact_beside_large_weights() -> None:
+    graph = graph_of([(0, 1), (2, 3), (3, 4)], 5, np.array([1e12, 1e-3, 2.0]))
+    np.testing.assert_allclose(graph.adjacency.row_sums, [1e12, 1e12, 1e-3, 2.001, 2.0], rtol=1e-6)
+
+
+def test_an_undirected_graph_is_symmetric() -> None:
+    one_way = graph_of([(0, 1), (1, 2)], 3, directed=True)
+    with pytest.raises(SignError, match="lacks its reverse"):
+        replace(one_way, directed=False)
+
+
 def test_an_edge_must_name_nodes_that_exist() -> None:
     with pytest.raises(SignError, match="an edge names node 3, but nodes are numbered 0 to 2"):
         graph_of([(0, 3)], 3)

@@ -14,6 +14,7 @@ from sign.experiment import make_datamodule, make_task
 from sign.network import SIGN
 
 Configured = Callable[..., Settings]
+PLAIN = ("scaling.features=none", "scaling.hops=none")
 
 
 def built(settings: Settings) -> tuple[SIGNDataModule, SIGN, Tensor, Tensor]:
@@ -32,14 +33,14 @@ def outputs_are_equal(network: SIGN, rows: Tensor, expected: Tensor) -> None:
 
 
 def test_gcn(configured: Configured) -> None:
-    data, network, rows, edges = built(configured("model=gcn"))
+    data, network, rows, edges = built(configured("model=gcn", *PLAIN))
     peer = GCNConv(data.features, data.graph.classes)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.bias.data
     outputs_are_equal(network, rows, peer(torch.from_numpy(data.graph.features), edges))
 
 
 def test_sgcn(configured: Configured) -> None:
-    data, network, rows, edges = built(configured("model=sgcn", "model.p=3"))
+    data, network, rows, edges = built(configured("model=sgcn", "model.p=3", *PLAIN))
     peer = SGConv(data.features, data.graph.classes, K=3)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.lin.bias.data
     outputs_are_equal(network, rows, peer(torch.from_numpy(data.graph.features), edges))
@@ -47,7 +48,7 @@ def test_sgcn(configured: Configured) -> None:
 
 def test_chebnet(configured: Configured) -> None:
     """PyG sums T_k(Δ - I) X W_k; in powers of Δ that is sum Δ^j X Θ_j, with the basis changed."""
-    data, network, rows, edges = built(configured("model=chebnet", "model.p=3"))
+    data, network, rows, edges = built(configured("model=chebnet", "model.p=3", *PLAIN))
     peer = ChebConv(data.features, data.graph.classes, K=4)
     weights = np.stack([lin.weight.detach().numpy() for lin in peer.lins])
     ours = np.zeros_like(weights)
@@ -66,7 +67,7 @@ def test_chebnet(configured: Configured) -> None:
 
 
 def test_mlp_sees_the_features_alone(configured: Configured) -> None:
-    data, network, rows, _ = built(configured("model=mlp"))
+    data, network, rows, _ = built(configured("model=mlp", *PLAIN))
     assert data.hops.names == ["X"]
     assert torch.equal(rows, torch.from_numpy(data.graph.features))
     assert len(network.branches) == 1

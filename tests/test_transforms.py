@@ -49,6 +49,13 @@ def test_a_directed_graph_has_both_directions() -> None:
     assert data.x2.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 
 
+def test_weights_that_differ_by_direction_make_a_directed_graph() -> None:
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    data = Data(x=torch.eye(3), edge_index=edges, edge_weight=torch.tensor([1.0, 5.0, 1.0, 1.0]))
+    x1 = sign.transforms.SIGN(p=1)(data).x1
+    torch.testing.assert_close(x1, x1.T)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(SignError, match="there is no operator q"):
         sign.transforms.SIGN(q=1)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from sign.datasets.dataset import Dataset
 from sign.engines.engine import Engine
@@ -107,19 +107,20 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
 
 
 def datasets_named(cfg: DictConfig) -> list[Dataset]:
-    """The data sets of the list ``datasets``, each with its default settings."""
+    """The data sets of the list ``datasets``: names, or a name with settings, {amazon: {graph: computers}}."""
     _writable("paths.output_dir", cfg.paths.output_dir)
+    choices = sorted(file.stem for file in (CONF / "dataset").glob("*.yaml"))
+    if not isinstance(cfg.datasets, ListConfig) or not cfg.datasets:
+        raise SignError(f"datasets={cfg.datasets}: give a list such as [cora,communities]")
     made = []
-    for name in cfg.datasets:
-        file = CONF / "dataset" / f"{name}.yaml"
-        if not file.is_file():
-            choices = ", ".join(sorted(other.stem for other in file.parent.glob("*.yaml")))
-            raise SignError(f"datasets={name}: no such data set; take some of {choices}")
-        node = OmegaConf.create({"dataset": OmegaConf.load(file), "paths": cfg.paths})
-        OmegaConf.resolve(node)
-        made.append(_named(node, "dataset", Dataset))
-    if not made:
-        raise SignError("datasets=[]: name at least one data set")
+    for entry in cfg.datasets:
+        ((name, changes),) = entry.items() if isinstance(entry, DictConfig) else ((entry, {}),)
+        if name not in choices:
+            raise SignError(f"datasets={name}: no such data set; take some of {', '.join(choices)}")
+        node = OmegaConf.load(CONF / "dataset" / f"{name}.yaml")
+        whole = OmegaConf.create({"dataset": OmegaConf.merge(node, changes), "paths": cfg.paths})
+        OmegaConf.resolve(whole)
+        made.append(_named(whole, "dataset", Dataset))
     return made
 
 

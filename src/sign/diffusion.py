@@ -16,6 +16,7 @@ import numpy as np
 
 from sign.console import console, progress
 from sign.engines.engine import Engine
+from sign.errors import SignError
 from sign.graph import SPLITS, Graph
 from sign.operators.operator import Operator
 from sign.scaling import FeatureScaling
@@ -159,7 +160,20 @@ def _scope_hops(
 def _step(operator: Operator, graph: Graph, engine: Engine) -> Callable[[Array], Array]:
     """x ▶ B x. The operator's matrix is made when the first product needs it, and kept."""
     matrix = cache(lambda: operator.matrix(graph))
-    return lambda x: operator.apply(matrix(), x.astype(np.float32, copy=False), engine.product)
+
+    def step(x: Array) -> Array:
+        with engine.limits():
+            result = operator.apply(matrix(), x.astype(np.float32, copy=False), engine.product)
+        if not isinstance(result, np.ndarray) or result.shape != x.shape:
+            got = getattr(result, "shape", type(result).__name__)
+            raise SignError(
+                f"{operator} made {got} of rows of shape {x.shape}; its apply must keep the shape"
+            )
+        if not (np.isfinite(result.min()) and np.isfinite(result.max())):
+            raise SignError(f"{operator} made values that are not finite; is its matrix?")
+        return result
+
+    return step
 
 
 def _fill(

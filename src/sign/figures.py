@@ -32,28 +32,32 @@ def triangle_deviations(graph: Graph, keep_self_loops: bool = False) -> Array:
     return deviations
 
 
-def triangle_figure(deviations: dict[str, Array]) -> "Figure":
+def triangle_figure(deviations: list[tuple[str, Array]]) -> "Figure":
     """Normalised frequency distributions, a panel a data set, on common axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.6 * len(deviations), 3.0), layout="constrained")
     panels = figure.subplots(1, len(deviations), sharex=True, sharey=True, squeeze=False)[0]
-    widest = max(float(values.max(initial=0)) for values in deviations.values()) or 1.0
+    widest = max(float(values.max(initial=0)) for _, values in deviations) or 1.0
     edges = np.linspace(0, widest, BINS + 1)
-    for panel, (name, values) in zip(panels, deviations.items(), strict=True):
+    for panel, (name, values) in zip(panels, deviations, strict=True):
+        panel.set_xlabel("standard deviation of the weights")
+        if not len(values):
+            panel.set_title(f"{name} (no edges)", fontsize=10)
+            continue
         frequency, _ = np.histogram(values, edges)
-        panel.bar(edges[:-1], frequency / max(len(values), 1), np.diff(edges), align="edge", color="#31688e")
+        panel.bar(edges[:-1], frequency / len(values), np.diff(edges), align="edge", color="#31688e")
         panel.axvline(values.mean(), color="#d95f02", linewidth=1.2)
         panel.set_title(f"{name} (mean {values.mean():.3f})", fontsize=10)
-        panel.set_xlabel("standard deviation of the weights")
     panels[0].set_ylabel("share of nodes")
     figure.suptitle("Triangle operator: variation within neighbourhoods", fontsize=11)
     return figure
 
 
-def save_triangle_figure(graphs: list[Graph], folder: Path) -> Path:
+def save_triangle_figure(graphs: list[Graph], folder: Path, keep_self_loops: bool = False) -> Path:
     """Draw the figure of some graphs into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "triangles.png"
-    triangle_figure({graph.name: triangle_deviations(graph) for graph in graphs}).savefig(file, dpi=150)
+    deviations = [(graph.name, triangle_deviations(graph, keep_self_loops)) for graph in graphs]
+    triangle_figure(deviations).savefig(file, dpi=150)
     return file

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sign.errors import SignError
-from sign.sparse import CSR, Array, digest
+from sign.sparse import CSR, Array, check_weights, digest
 
 SPLITS = ("train", "val", "test")
 BLOCK = 1 << 16  # rows that are checked at a time, so that a memory map is never read whole
@@ -40,7 +40,7 @@ class Graph:
                 raise SignError(f"{self.name}: {rows} rows of {what} for {self.nodes} nodes")
         if self.features.ndim != 2 or self.features.shape[1] == 0:
             raise SignError(f"{self.name}: features of shape {self.features.shape}, not nodes × d")
-        self._check_weights()
+        self._check_edges()
         self._check_features()
         self._check_splits()
         self._check_labels()
@@ -86,11 +86,13 @@ class Graph:
             test=empty,
         )
 
-    def _check_weights(self) -> None:
-        weights = self.adjacency.weights
-        if weights is not None and not (np.isfinite(weights) & (weights > 0)).all():
-            wrong = weights[~(np.isfinite(weights) & (weights > 0))][0]
-            raise SignError(f"{self.name}: an edge has weight {wrong}; weights must be positive and finite")
+    def _check_edges(self) -> None:
+        if self.adjacency.weights is not None:
+            check_weights(self.adjacency.weights, self.adjacency.entries)
+        if not self.directed and not self.adjacency.is_symmetric:
+            raise SignError(
+                f"{self.name}: an edge of the undirected graph lacks its reverse; add it, or set directed=True"
+            )
 
     def _check_features(self) -> None:
         for start in range(0, self.nodes, BLOCK):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float32]
+WEIGHTS = (1e-12, 1e12)  # the range of edge weights: their products and inverses stay within float32
 
 
 def digest(*arrays: Array | None) -> str:
@@ -30,6 +31,18 @@ def digest(*arrays: Array | None) -> str:
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
     """int32 where it can count to ``largest``, else int64."""
     return np.int32 if largest < 2**31 else np.int64
+
+
+def check_weights(weights: Array, edges: int) -> None:
+    """Refuse weights that are not positive, or that products in float32 could not hold."""
+    if weights.shape != (edges,):
+        raise SignError(f"weights of shape {weights.shape} for {edges} edges")
+    low, high = WEIGHTS
+    right = (weights >= low) & (weights <= high)
+    if not right.all():
+        raise SignError(
+            f"an edge has weight {weights[~right][0]}; weights must be positive and finite, from {low:g} to {high:g}"
+        )
 
 
 def _scatter(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -71,10 +84,11 @@ class CSR:
         """The weighted degree of every row, summed in double precision."""
         if self.weights is None:
             return np.diff(self.indptr).astype(np.float64)
-        # An empty row has no first entry for reduceat to start from; cumulative sums need none.
-        sums = np.concatenate([[0.0], np.cumsum(self.weights, dtype=np.float64)])
-        exact: NDArray[np.float64] = sums[self.indptr[1:]] - sums[self.indptr[:-1]]
-        return exact
+        sums = np.zeros(self.nodes)
+        filled = np.diff(self.indptr) > 0  # an empty row has no first entry for reduceat to start from
+        if filled.any():
+            sums[filled] = np.add.reduceat(self.weights, self.indptr[:-1][filled], dtype=np.float64)
+        return sums
 
     @classmethod
     def from_edges(cls, source: Array, target: Array, nodes: int, weights: Array | None = None) -> "CSR":
@@ -90,6 +104,8 @@ class CSR:
             low = int(min(source.min(), target.min()))
             wrong = low if low < 0 else int(max(source.max(), target.max()))
             raise SignError(f"an edge names node {wrong}, but nodes are numbered 0 to {nodes - 1}")
+        if weights is not None:
+            check_weights(weights, len(source))
         values = np.ones(len(source), np.float32) if weights is None else weights.astype(np.float32)
         matrix = scipy.sparse.coo_array((values, (source, target)), shape=(nodes, nodes)).tocsr()
         return cls.from_scipy(matrix, weighted=weights is not None)
@@ -109,6 +125,14 @@ class CSR:
 
         data = np.ones(self.entries, np.float32) if self.weights is None else self.weights
         return scipy.sparse.csr_array((data, self.indices, self.indptr), (self.nodes, self.nodes))
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the matrix is its own transpose, up to rounding of weights."""
+        other = self.to_scipy().T.tocsr()
+        other.sort_indices()
+        same = (other.indptr == self.indptr).all() and (other.indices == self.indices).all()
+        return bool(same and (self.weights is None or np.allclose(other.data, self.weights, rtol=1e-5)))
 
     @cached_property
     def transposed(self) -> "CSR":
@@ -144,7 +168,8 @@ class CSR:
             return self
         low = np.minimum(self.rows, self.indices).astype(np.uint64)
         high = np.maximum(self.rows, self.indices).astype(np.uint64)
-        return self.keep(_scatter(_scatter(low + np.uint64(seed)) + high) >= np.uint64(share * 2.0**64))
+        drawn = _scatter(_scatter(low ^ _scatter(np.array([seed], np.uint64))) + high)
+        return self.keep(drawn >= np.uint64(share * 2.0**64))
 
     def induced(self, nodes: Array) -> "CSR":
         """Rows and columns of ``nodes``, in that order."""
@@ -163,6 +188,17 @@ class Matrix:
     left: Floats | None = None
     right: Floats | None = None
     self_loop: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("left", "right"):
+            factor = getattr(self, name)
+            if factor is None:
+                continue
+            if factor.shape != (self.csr.nodes,) or factor.dtype != np.float32:
+                raise SignError(
+                    f"a matrix has a {name} factor of {factor.dtype} and shape {factor.shape}; "
+                    f"it must be float32, one number for each of {self.csr.nodes} nodes"
+                )
 
     def to_scipy(self) -> "scipy.sparse.csr_array":
         """The matrix with all factors multiplied out."""

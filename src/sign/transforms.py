@@ -35,6 +35,7 @@ class SIGN(BaseTransform):  # type: ignore[misc]
     ``T.Compose([T.NormalizeFeatures(), sign.transforms.SIGN(p=2, s=1, t=1)])``. Other operators, or the same with
     other fields, by letter: ``SIGN(p=2, h=1, operators={"p": NormalizedAdjacency("row"), "h": HeatKernel()})``.
     An edge (i, j) of ``data.edge_index`` is an entry W[i, j]: row i of a directed operator averages its targets.
+    ``data.edge_weight`` is used where it is there, ``data.edge_attr`` never; an asymmetric graph is directed.
     """
 
     def __init__(
@@ -42,10 +43,13 @@ class SIGN(BaseTransform):  # type: ignore[misc]
     ) -> None:
         self.operators = {**PAPER, **(operators or {})}
         self.engine = engine or LocalEngine()
+        for letter, operator in self.operators.items():
+            if not isinstance(operator, Operator):
+                raise SignError(f"{letter}={operator}: not an operator of SIGN")
         for letter, power in powers.items():
             if letter not in self.operators:
                 raise SignError(f"{letter}={power}: there is no operator {letter}; name it in operators=...")
-            if not isinstance(power, int) or power < 0:
+            if isinstance(power, bool) or not isinstance(power, int | np.integer) or power < 0:
                 raise SignError(f"{letter}={power}: a power must be a whole number >= 0")
         self.powers = powers
 
@@ -72,17 +76,24 @@ class SIGN(BaseTransform):  # type: ignore[misc]
 def _graph(data: Data) -> Graph:
     if data.x is None or data.edge_index is None:
         raise SignError("the data object has no x or no edge_index; SIGN diffuses x along edge_index")
+    if data.x.layout != torch.strided or data.x.dim() != 2:
+        raise SignError(
+            f"x of shape {tuple(data.x.shape)} and layout {data.x.layout}; it must be dense, nodes × d"
+        )
+    if data.edge_index.dim() != 2 or data.edge_index.shape[0] != 2:
+        raise SignError(f"edge_index of shape {tuple(data.edge_index.shape)}; it must be 2 × edges")
     source, target = data.edge_index.cpu().numpy()
-    weights = None if data.edge_weight is None else data.edge_weight.cpu().numpy()
+    weights = None if data.edge_weight is None else data.edge_weight.detach().float().cpu().numpy()
     nodes, nothing = int(data.num_nodes), np.empty(0, np.int64)
+    adjacency = CSR.from_edges(source, target, nodes, weights)
     return Graph(
         name="data",
-        adjacency=CSR.from_edges(source, target, nodes, weights),
-        features=np.ascontiguousarray(data.x.cpu().numpy(), np.float32),
+        adjacency=adjacency,
+        features=np.ascontiguousarray(data.x.detach().float().cpu().numpy()),
         labels=np.zeros(nodes, np.int64),
         classes=1,
         train=np.arange(nodes),
         val=nothing,
         test=nothing,
-        directed=not data.is_undirected(),
+        directed=not adjacency.is_symmetric,
     )

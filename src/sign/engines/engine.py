@@ -1,6 +1,7 @@
 """The contract of an engine: it multiplies, and never changes a result beyond rounding."""
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from sign.settings import Checked
@@ -10,6 +11,10 @@ from sign.sparse import Floats, Matrix
 @dataclass(frozen=True)
 class Engine(Checked, ABC):
     """Somewhere to multiply a sparse matrix by a block of features."""
+
+    def limits(self) -> AbstractContextManager[None]:
+        """Within it, the preparation of operators keeps to the engine's share of the machine."""
+        return nullcontext()
 
     @abstractmethod
     def product(self, matrix: Matrix, x: Floats) -> Floats:

@@ -1,5 +1,7 @@
 """Products on this machine: parallel numba over row blocks of equal work."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,33 +19,30 @@ class LocalEngine(Engine):
 
     threads: Power = 0
 
+    @contextmanager
+    def limits(self) -> Iterator[None]:
+        """Compiled loops take ``threads`` threads."""
+        import numba  # imported late: it takes longer than answering a configuration error
+
+        before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
+        numba.set_num_threads(min(self.threads or most, most))
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
+
     def product(self, matrix: Matrix, x: Floats) -> Floats:
         """Each row is summed by one thread in the order of its entries, so threads change nothing."""
-        import numba  # imported late: it takes longer than answering a configuration error
+        import numba
 
         from sign.engines.kernels import multiply
 
-        threads = min(self.threads or numba.config.NUMBA_NUM_THREADS, numba.config.NUMBA_NUM_THREADS)
         x = np.ascontiguousarray(x, np.float32)
         out = np.empty_like(x)
-        csr = matrix.csr
-        blocks = row_blocks(csr.indptr, threads * BLOCKS_PER_THREAD)
-        before = numba.get_num_threads()
-        numba.set_num_threads(threads)
-        try:
-            multiply(
-                csr.indptr,
-                csr.indices,
-                csr.weights,
-                matrix.left,
-                matrix.right,
-                np.float32(matrix.self_loop),
-                blocks,
-                x,
-                out,
-            )
-        finally:
-            numba.set_num_threads(before)
+        csr, loop = matrix.csr, np.float32(matrix.self_loop)
+        with self.limits():
+            blocks = row_blocks(csr.indptr, numba.get_num_threads() * BLOCKS_PER_THREAD)
+            multiply(csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right, loop, blocks, x, out)
         return out
 
 

@@ -19,6 +19,7 @@ class HeatKernel(Operator):
 
     Applied to the features as a Chebyshev expansion of :math:`e^{-τ(1-t)}`, to an error of ``tolerance`` in the
     spectral norm: about :math:`\sqrt{2τ\ln(1/ε)}` products for large τ. The k-th power is diffusion for kτ.
+    An isolated node has nothing to exchange with: its features decay by :math:`e^{-τ}`, as Δ is 1 there.
 
     >>> from sign.testing import path
     >>> heat = HeatKernel(time=1.0, tolerance=1e-7)

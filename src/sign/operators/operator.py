@@ -1,5 +1,7 @@
 """What every operator is: a frozen description of a linear map, and how its product is formed."""
 
+import hashlib
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -36,8 +38,13 @@ class Operator(Checked, ABC):
         return self
 
     def describe(self) -> dict[str, Any]:
-        """The operator's part of a fingerprint."""
-        return {"class": f"{type(self).__module__}.{type(self).__name__}", **asdict(self)}
+        """The operator's part of a fingerprint; for a class of the user's own, its source belongs to it."""
+        kind = type(self)
+        description = {"class": f"{kind.__module__}.{kind.__name__}", **asdict(self)}
+        if not kind.__module__.startswith("sign."):
+            source = inspect.getsource(inspect.getmodule(kind) or kind)
+            description["source"] = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
+        return description
 
 
 def inverse_power(degrees: Array, power: float) -> Floats:

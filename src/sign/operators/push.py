@@ -151,16 +151,25 @@ def harvest(links: Any, rule: Any, source: Any, scratch: Any, reached: Any, colu
         for k in range(reached):
             scaled[k] = estimate[touched[k]] * np.sqrt(degrees[source] / degrees[touched[k]])
         cut = max(cut, np.partition(scaled, reached - rule.top_k)[reached - rule.top_k])
+    places = reached  # for weights that equal the cut; larger ones always stay, and so does the source
+    if rule.top_k > 0:
+        places = rule.top_k - 1
+        for k in range(reached):
+            above = estimate[touched[k]] * np.sqrt(degrees[source] / degrees[touched[k]]) > cut
+            places -= above and touched[k] != source
     kept, total = 0, 0.0
     for k in range(reached):
         node = touched[k]
         weight = estimate[node] * np.sqrt(degrees[source] / degrees[node])
         estimate[node] = 0.0
-        if weight >= cut and (rule.top_k == 0 or kept < rule.top_k):
-            columns[kept] = node
-            values[kept] = weight
-            total += weight
-            kept += 1
+        if node != source:
+            if weight < cut or (weight == cut and places <= 0):
+                continue
+            places -= weight == cut
+        columns[kept] = node
+        values[kept] = weight
+        total += weight
+        kept += 1
     for k in range(kept):
         values[k] /= total
     return kept
