@@ -27,7 +27,7 @@ def built(settings: Settings) -> tuple[SIGNDataModule, SIGN, Tensor, Tensor]:
     return datamodule, network, torch.from_numpy(rows), edges
 
 
-def outputs_are_equal(network: SIGN, rows: Tensor, expected: Tensor) -> None:
+def assert_same_outputs(network: SIGN, rows: Tensor, expected: Tensor) -> None:
     with torch.no_grad():
         torch.testing.assert_close(network(rows), expected.detach(), atol=1e-5, rtol=1e-5)
 
@@ -36,14 +36,14 @@ def test_gcn(configured: Configured) -> None:
     data, network, rows, edges = built(configured("model=gcn", *PLAIN))
     peer = GCNConv(data.features, data.graph.classes)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.bias.data
-    outputs_are_equal(network, rows, peer(torch.from_numpy(data.graph.features), edges))
+    assert_same_outputs(network, rows, peer(torch.from_numpy(data.graph.features), edges))
 
 
 def test_sgcn(configured: Configured) -> None:
     data, network, rows, edges = built(configured("model=sgcn", "model.p=3", *PLAIN))
     peer = SGConv(data.features, data.graph.classes, K=3)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.lin.bias.data
-    outputs_are_equal(network, rows, peer(torch.from_numpy(data.graph.features), edges))
+    assert_same_outputs(network, rows, peer(torch.from_numpy(data.graph.features), edges))
 
 
 def test_chebnet(configured: Configured) -> None:
@@ -63,7 +63,7 @@ def test_chebnet(configured: Configured) -> None:
             ours[j] += in_delta[j] * weights[k]
     network.output.weight.data = torch.from_numpy(np.concatenate(ours, axis=1))
     network.output.bias.data = peer.bias.data
-    outputs_are_equal(network, rows, peer(torch.from_numpy(data.graph.features), edges))
+    assert_same_outputs(network, rows, peer(torch.from_numpy(data.graph.features), edges))
 
 
 def test_mlp_sees_the_features_alone(configured: Configured) -> None:
