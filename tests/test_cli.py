@@ -71,13 +71,13 @@ def test_help_teaches_without_the_slow_libraries(tmp_path: Path) -> None:
 def test_precompute_fills_the_store_prints_its_folders_and_stops(tmp_path: Path) -> None:
     first = command(tmp_path, "model.p=4", program="precompute")
     assert first.returncode == 0, first.stderr
-    assert "5 hop arrays computed, 0 found" in first.stdout
+    assert "5 hop arrays computed with 4 products, 0 found" in first.stdout
     printed = [
         Path(line) for line in first.stdout.splitlines() if Path(tmp_path, line, "manifest.json").is_file()
     ]
     assert len(printed) == 2
     second = command(tmp_path, "model.p=5", program="precompute")
-    assert "1 hop array computed, 5 found" in second.stdout
+    assert "1 hop array computed with 1 product, 5 found" in second.stdout
     assert not list((tmp_path / "outputs").rglob("*"))
 
 
