@@ -9,9 +9,17 @@ from sign.configuration import configure
 def main(cfg: DictConfig) -> None:
     """Compute the hops of one configuration and print their folders."""
     settings = configure(cfg)
-    from sign.experiment import precompute
+    from sign.diffusion import precompute
 
-    for folder in precompute(settings).hops.folders:
+    _, hops = precompute(
+        settings.dataset,
+        settings.powers,
+        settings.engine,
+        settings.store,
+        settings.scaling.features,
+        settings.branches,
+    )
+    for folder in hops.folders:
         print(folder)
 
 

@@ -41,7 +41,7 @@ def inverse(degrees: np.ndarray, power: float = 1.0) -> np.ndarray:
 
 def applied(operator: Operator, graph: Graph) -> np.ndarray:
     """The whole matrix of an operator: B applied to the unit vectors through the local engine."""
-    resolved = operator.resolve(graph)
+    resolved = operator.resolve(graph.inductive)
     eye = np.eye(graph.nodes, dtype=np.float32)
     return resolved.apply(resolved.matrix(graph), eye, LocalEngine(threads=1).product).astype(np.float64)
 

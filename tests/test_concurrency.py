@@ -19,20 +19,21 @@ import sys
 from pathlib import Path
 from sign.datasets.communities import Communities
 from sign.diffusion import diffuse
+from sign.problem import problem_of
 from sign.engines.local import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.store import Store
 
 class Counted(LocalEngine):
-    def product(self, matrix, x):
+    def product(self, matrix, x, rows=None):
         with open(sys.argv[2], "a") as log:
             log.write("product\\n")
-        return super().product(matrix, x)
+        return super().product(matrix, x, rows)
 
 graph = Communities(nodes=60_000, edges=300_000, features=64).load()
 print("ready", flush=True)
 sys.stdin.readline()
-hops = diffuse(graph, {{"p": (NormalizedAdjacency(), {POWER})}}, Counted(threads=1), Store(sys.argv[1]))
+hops = diffuse(problem_of(graph), {{"p": (NormalizedAdjacency(), {POWER})}}, Counted(threads=1), Store(sys.argv[1]))
 print(hops)
 """
 

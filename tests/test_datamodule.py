@@ -25,7 +25,8 @@ def test_memory_and_disk_give_the_same_batches(datamodule: SIGNDataModule, scali
     held, mapped = (Rows(hops.arrays["val"], hops.rows["val"], scaling, memory) for memory in (True, False))
     for index in (slice(3, 40), torch.tensor([5, 1, 1, 80])):
         assert torch.equal(held[index], mapped[index])
-    expected = np.concatenate([array[hops.rows["val"]] for array in hops.arrays["val"]], axis=1)
+    pairs = zip(hops.arrays["val"], hops.rows["val"], strict=True)
+    expected = np.concatenate([array[rows] for array, rows in pairs], axis=1)
     if scaling == "none":
         assert (held[slice(None)].numpy() == expected).all()
     else:
@@ -37,7 +38,10 @@ def test_an_epoch_shows_every_row_once_with_its_label(datamodule: SIGNDataModule
     rows = torch.arange(10.0)[:, None]
     shown = list(
         RowLoader(
-            Rows([rows.numpy()], np.arange(10), "none", True), torch.arange(10), 4, lambda: torch.randperm(10)
+            Rows([rows.numpy()], [np.arange(10)], "none", True),
+            torch.arange(10),
+            4,
+            lambda: torch.randperm(10),
         )
     )
     assert [len(labels) for _, labels in shown] == [4, 4, 2]
@@ -55,7 +59,7 @@ def test_training_rows_are_shuffled_by_seed(datamodule: SIGNDataModule) -> None:
 
 
 def test_labels_belong_to_their_rows(datamodule: SIGNDataModule) -> None:
-    graph = datamodule.graph
+    graph = datamodule.dataset.load()
     for split, loader in zip(("train", "val", "test"), datamodule.test_dataloader(), strict=True):
         rows, labels = (torch.cat(parts) for parts in zip(*loader, strict=True))
         nodes = graph.nodes_of(split)

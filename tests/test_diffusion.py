@@ -14,14 +14,16 @@ from sign.engines.local import LocalEngine
 from sign.errors import SignError
 from sign.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
+from sign.problem import problem_of
 from sign.sparse import CSR, Matrix
 from sign.store import Store
 
 ADJACENCY = NormalizedAdjacency()
 
 
-def run(graph: Graph, folder: Path, power: int = 3, **options: str) -> Hops:
-    return diffuse(graph, {"p": (ADJACENCY, power)}, LocalEngine(), Store(str(folder)), **options)
+def run(graph: Graph, folder: Path, power: int = 3, feature_scaling: str = "none", **store: str) -> Hops:
+    problem = problem_of(graph, feature_scaling)
+    return diffuse(problem, {"p": (ADJACENCY, power)}, LocalEngine(), Store(str(folder), **store))
 
 
 @given(graph=graphs())
@@ -99,9 +101,9 @@ def test_inductive_rows_come_from_the_graph_of_their_split(tmp_path: Path) -> No
     hops = run(graph, tmp_path, 2)
     inner = ADJACENCY.matrix(graph.induced_by_training()).to_scipy().toarray()
     outer = ADJACENCY.matrix(graph).to_scipy().toarray()
-    train = hops.arrays["train"][2][hops.rows["train"]]
+    train = hops.arrays["train"][2][hops.rows["train"][2]]
     np.testing.assert_allclose(train, inner @ inner @ graph.features[graph.train], atol=1e-5)
-    test = hops.arrays["test"][2][hops.rows["test"]]
+    test = hops.arrays["test"][2][hops.rows["test"][2]]
     np.testing.assert_allclose(test, (outer @ outer @ graph.features)[graph.test], atol=1e-5)
 
 
@@ -127,7 +129,7 @@ def test_an_operator_that_goes_wrong_is_named_and_nothing_is_stored(tmp_path: Pa
 
     graph = Communities(nodes=200, edges=700).load()
     with pytest.raises(SignError, match=r"Wrong|factor"):
-        diffuse(graph, {"p": (Wrong(), 1)}, LocalEngine(), Store(str(tmp_path)))
+        diffuse(problem_of(graph), {"p": (Wrong(), 1)}, LocalEngine(), Store(str(tmp_path)))
     assert not list(tmp_path.rglob("hop-1.npy"))
 
 
@@ -142,5 +144,5 @@ def test_a_new_operator_needs_no_other_module(tmp_path: Path) -> None:
     graph = Communities(nodes=200, edges=700).load()
     store = Store(str(tmp_path))
     powers = {"p": (ADJACENCY, 2), "mine": (Twice(), 2)}
-    arrays = diffuse(graph, powers, LocalEngine(), store).arrays["train"]
+    arrays = diffuse(problem_of(graph), powers, LocalEngine(), store).arrays["train"]
     np.testing.assert_allclose(arrays[4], 4 * np.array(arrays[2]), rtol=1e-6)

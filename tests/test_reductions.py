@@ -21,7 +21,7 @@ def built(settings: Settings) -> tuple[SIGNDataModule, SIGN, Tensor, Tensor]:
     """Data, network, wide rows of all nodes, and the edges for PyG."""
     datamodule = make_datamodule(settings)
     rows = np.concatenate([np.array(array) for array in datamodule.hops.arrays["train"]], axis=1)
-    csr = datamodule.graph.adjacency
+    csr = datamodule.dataset.load().adjacency
     edges = torch.from_numpy(np.stack([csr.rows, csr.indices]).astype(np.int64))
     network = make_task(settings, datamodule).network.eval()
     return datamodule, network, torch.from_numpy(rows), edges
@@ -34,22 +34,22 @@ def assert_same_outputs(network: SIGN, rows: Tensor, expected: Tensor) -> None:
 
 def test_gcn(configured: Configured) -> None:
     data, network, rows, edges = built(configured("model=gcn", *PLAIN))
-    peer = GCNConv(data.features, data.graph.classes)
+    peer = GCNConv(data.features, data.problem.classes)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.bias.data
-    assert_same_outputs(network, rows, peer(torch.from_numpy(data.graph.features), edges))
+    assert_same_outputs(network, rows, peer(torch.from_numpy(data.dataset.load().features), edges))
 
 
 def test_sgcn(configured: Configured) -> None:
     data, network, rows, edges = built(configured("model=sgcn", "model.p=3", *PLAIN))
-    peer = SGConv(data.features, data.graph.classes, K=3)
+    peer = SGConv(data.features, data.problem.classes, K=3)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.lin.bias.data
-    assert_same_outputs(network, rows, peer(torch.from_numpy(data.graph.features), edges))
+    assert_same_outputs(network, rows, peer(torch.from_numpy(data.dataset.load().features), edges))
 
 
 def test_chebnet(configured: Configured) -> None:
     """PyG sums T_k(Δ - I) X W_k; in powers of Δ that is sum Δ^j X Θ_j, with the basis changed."""
     data, network, rows, edges = built(configured("model=chebnet", "model.p=3", *PLAIN))
-    peer = ChebConv(data.features, data.graph.classes, K=4)
+    peer = ChebConv(data.features, data.problem.classes, K=4)
     weights = np.stack([lin.weight.detach().numpy() for lin in peer.lins])
     ours = np.zeros_like(weights)
     shift = np.array([-1.0, 1.0])  # Δ - 1 as a polynomial of Δ
@@ -63,13 +63,13 @@ def test_chebnet(configured: Configured) -> None:
             ours[j] += in_delta[j] * weights[k]
     network.output.weight.data = torch.from_numpy(np.concatenate(ours, axis=1))
     network.output.bias.data = peer.bias.data
-    assert_same_outputs(network, rows, peer(torch.from_numpy(data.graph.features), edges))
+    assert_same_outputs(network, rows, peer(torch.from_numpy(data.dataset.load().features), edges))
 
 
 def test_mlp_sees_the_features_alone(configured: Configured) -> None:
     data, network, rows, _ = built(configured("model=mlp", *PLAIN))
     assert data.hops.names == ["X"]
-    assert torch.equal(rows, torch.from_numpy(data.graph.features))
+    assert torch.equal(rows, torch.from_numpy(data.dataset.load().features))
     assert len(network.branches) == 1
 
 

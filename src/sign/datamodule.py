@@ -12,9 +12,10 @@ from torch import Tensor
 
 from sign import memory
 from sign.datasets.dataset import Dataset
-from sign.diffusion import Hops, Powers, diffuse
+from sign.diffusion import Hops, Powers, precompute
 from sign.engines.engine import Engine
-from sign.graph import SPLITS, Graph
+from sign.graph import SPLITS
+from sign.problem import Problem
 from sign.scaling import scale_hop_rows
 from sign.settings import Scaling, Training
 from sign.sparse import Array
@@ -32,31 +33,30 @@ class Rows:
     Held as one contiguous matrix when ``in_memory``, else gathered from the memory maps batch by batch.
     """
 
-    def __init__(self, arrays: list[Array], rows: Array, scaling: str, in_memory: bool) -> None:
+    def __init__(self, arrays: list[Array], rows: list[Array], scaling: str, in_memory: bool) -> None:
         self.arrays, self.rows, self.scaling = arrays, rows, scaling
         self.matrix: Tensor | None = None
         if in_memory:
-            self.matrix = torch.empty(len(rows), len(arrays) * arrays[0].shape[1])
-            for start in range(0, len(rows), COPY_ROWS):
+            matrix = torch.empty(len(self), len(arrays) * arrays[0].shape[1])
+            for start in range(0, len(self), COPY_ROWS):
                 part = slice(start, start + COPY_ROWS)
-                self.matrix[part] = self._gather(rows[part])
+                matrix[part] = self[part]
+            self.matrix = matrix
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.rows[0])
 
     def __getitem__(self, index: slice | Tensor) -> Tensor:
         """The wide rows at ``index``, a whole batch at once."""
         if self.matrix is not None:
             return self.matrix[index]
-        return self._gather(self.rows[index if isinstance(index, slice) else index.numpy()])
-
-    def _gather(self, rows: Array) -> Tensor:
-        width = self.arrays[0].shape[1]
-        wide = np.empty((len(rows), len(self.arrays), width), np.float32)
-        for branch, array in enumerate(self.arrays):
-            wide[:, branch] = array[rows]
+        chosen = index if isinstance(index, slice) else index.numpy()
+        count = len(self.rows[0][chosen])
+        wide = np.empty((count, len(self.arrays), self.arrays[0].shape[1]), np.float32)
+        for branch, (array, rows) in enumerate(zip(self.arrays, self.rows, strict=True)):
+            wide[:, branch] = array[rows[chosen]]
             scale_hop_rows(wide[:, branch], self.scaling)
-        return torch.from_numpy(wide.reshape(len(rows), -1))
+        return torch.from_numpy(wide.reshape(count, -1))
 
 
 class RowLoader:
@@ -106,27 +106,31 @@ class SIGNDataModule(pl.LightningDataModule):
         self.loaders: dict[str, RowLoader] = {}
 
     @cached_property
-    def graph(self) -> Graph:
-        """The graph, loaded when it is first needed."""
-        return self.dataset.load()
+    def prepared(self) -> tuple[Problem, Hops]:
+        """The data set and its hops; those that the store lacks are computed when they are first needed."""
+        scaling, branches = self.scaling.features, self.chosen_branches
+        return precompute(self.dataset, self.powers, self.engine, self.store, scaling, branches)
 
-    @cached_property
+    @property
+    def problem(self) -> Problem:
+        """What is to be learned."""
+        return self.prepared[0]
+
+    @property
     def hops(self) -> Hops:
-        """The hops; those that the store lacks are computed when they are first needed."""
-        return diffuse(
-            self.graph, self.powers, self.engine, self.store, self.scaling.features, self.chosen_branches
-        )
+        """The hops of every split."""
+        return self.prepared[1]
 
     @cached_property
     def in_memory(self) -> bool:
         """Whether the rows of all splits are held in memory rather than read from disk."""
-        nodes = sum(len(rows) for rows in self.hops.rows.values())
+        nodes = sum(len(labels) for labels in self.problem.labels.values())
         return nodes * self.branches * self.features * 4 <= MEMORY_SHARE * memory.available()
 
     @property
     def features(self) -> int:
         """Columns of one hop."""
-        return int(self.graph.features.shape[1])
+        return self.problem.scopes[0].features
 
     @property
     def branches(self) -> int:
@@ -152,10 +156,10 @@ class SIGNDataModule(pl.LightningDataModule):
         return list(self.loaders.values())
 
     def _loader(self, split: str) -> RowLoader:
-        hops, graph = self.hops, self.graph
+        hops, problem = self.hops, self.problem
         rows = Rows(hops.arrays[split], hops.rows[split], self.scaling.hops, self.in_memory)
-        kind: Any = np.float32 if graph.multilabel else np.int64
-        labels = torch.from_numpy(graph.labels[graph.nodes_of(split)].astype(kind))
+        kind: Any = np.float32 if problem.multilabel else np.int64
+        labels = torch.from_numpy(problem.labels[split].astype(kind))
         return RowLoader(rows, labels, max(self.batch_size, 1 << 12))
 
     def _order(self) -> Tensor:

@@ -21,32 +21,18 @@ from sign.configuration import CHECKPOINTS, Settings, run_folder_of
 from sign.console import console
 from sign.datamodule import SIGNDataModule
 from sign.errors import SignError
-from sign.graph import SPLITS, Graph
+from sign.graph import SPLITS
 from sign.loggers import RunCard
+from sign.problem import Problem
 from sign.task import SIGNTask
-
-
-def precompute(settings: Settings) -> SIGNDataModule:
-    """Bring the hops into the store, and say what was done."""
-    datamodule = make_datamodule(settings)
-    graph = datamodule.graph
-    edges = graph.adjacency.entries if graph.directed else graph.adjacency.entries // 2
-    console.print(
-        f"[bold]{graph.name}[/bold]: {graph.nodes:,} nodes, {edges:,} edges, "
-        f"{datamodule.features:,} features, {graph.classes} classes; "
-        + ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS),
-        soft_wrap=True,
-    )
-    console.print(f"{settings.title}: {datamodule.hops}", soft_wrap=True)
-    return datamodule
 
 
 def train(settings: Settings) -> dict[str, float]:
     """Train, test the best checkpoint, write the run folder; returns the final numbers."""
     quieten()
     pl.seed_everything(settings.seed, verbose=False)
-    datamodule = precompute(settings)
-    check_graph(settings, datamodule.graph)
+    datamodule = make_datamodule(settings)
+    check_problem(settings, datamodule.problem)
     task = make_task(settings, datamodule)
     if settings.ckpt_path:
         check_checkpoint(settings.ckpt_path, task)
@@ -129,8 +115,8 @@ def make_task(settings: Settings, datamodule: SIGNDataModule) -> SIGNTask:
     return SIGNTask(
         features=datamodule.features,
         branches=datamodule.hops.names,
-        classes=datamodule.graph.classes,
-        multilabel=datamodule.graph.multilabel,
+        classes=datamodule.problem.classes,
+        multilabel=datamodule.problem.multilabel,
         architecture=asdict(settings.architecture),
         training=asdict(settings.training),
         seed=settings.seed,
@@ -177,15 +163,15 @@ def make_run_folder(settings: Settings) -> Path:
             folder, attempt = parent / f"{stem}-{attempt}", attempt + 1
 
 
-def check_graph(settings: Settings, graph: Graph) -> None:
-    """What training needs of a graph, beyond what makes it a graph."""
+def check_problem(settings: Settings, problem: Problem) -> None:
+    """What training needs of a problem, beyond what makes it one."""
     for split in ("val", "test"):
-        if not len(graph.nodes_of(split)):
-            raise SignError(f"{graph.name}: the {split} split is empty; ask for smaller training splits")
-    if graph.multilabel and settings.training.monitor == "val/accuracy":
+        if not len(problem.labels[split]):
+            raise SignError(f"{problem.name}: the {split} split is empty; ask for smaller training splits")
+    if problem.multilabel and settings.training.monitor == "val/accuracy":
         raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
-    if settings.architecture.batch_norm and len(graph.train) < 2:
-        raise SignError(f"{graph.name}: one training node; batch norm needs two (model.batch_norm=false)")
+    if settings.architecture.batch_norm and len(problem.labels["train"]) < 2:
+        raise SignError(f"{problem.name}: one training node; batch norm needs two (model.batch_norm=false)")
 
 
 def check_checkpoint(file: Path, task: SIGNTask) -> None:
@@ -220,8 +206,9 @@ def run_card(settings: Settings, folder: Path) -> RunCard:
 
 def show(settings: Settings, datamodule: SIGNDataModule, numbers: dict[str, Any], folder: Path) -> None:
     """The summary at the end of a run."""
-    graph = datamodule.graph
-    table = Table(title=f"{settings.title} on {graph.name}", title_justify="left", show_header=False)
+    table = Table(
+        title=f"{settings.title} on {datamodule.problem.name}", title_justify="left", show_header=False
+    )
     table.add_column(style="dim")
     table.add_column(justify="right")
     table.add_row("branches", f"{datamodule.branches} ({brief(datamodule.hops.names)})")

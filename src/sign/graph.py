@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
+from sign import memory
 from sign.errors import SignError
 from sign.sparse import CSR, Array, check_weights, digest
 
 SPLITS = ("train", "val", "test")
-BLOCK = 1 << 16  # rows that are checked at a time, so that a memory map is never read whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,7 @@ class Graph:
         r"""The symmetric adjacency: :math:`W = ½(W_d + W_d^⊤)` of a directed graph."""
         if not self.directed:
             return self.adjacency
-        matrix = self.adjacency.to_scipy()
-        return CSR.from_scipy((0.5 * (matrix + matrix.T)).tocsr())
+        return self.adjacency.mean_with_transpose()
 
     @cached_property
     def features_digest(self) -> str:
@@ -79,7 +78,7 @@ class Graph:
         return replace(
             self,
             adjacency=self.adjacency.induced(self.train),
-            features=self.features[self.train],
+            features=memory.take(self.features, self.train),
             labels=self.labels[self.train],
             train=np.arange(len(self.train)),
             val=empty,
@@ -95,13 +94,14 @@ class Graph:
             )
 
     def _check_features(self) -> None:
-        for start in range(0, self.nodes, BLOCK):
-            finite = np.isfinite(self.features[start : start + BLOCK])
+        for part in memory.parts(self.features):
+            finite = np.isfinite(self.features[part])
             if not finite.all():
                 row, column = np.argwhere(~finite)[0]
+                node = part.start + row
                 raise SignError(
-                    f"{self.name}: feature {column} of node {start + row} is "
-                    f"{self.features[start + row, column]}; replace missing values first"
+                    f"{self.name}: feature {column} of node {node} is {self.features[node, column]}; "
+                    "replace missing values first"
                 )
 
     def _check_splits(self) -> None:

@@ -1,11 +1,150 @@
-"""How much memory there is: what the machine has left, within the limits of its control group."""
+"""How much memory there is, and arrays that keep to a share of it.
 
+Within :func:`within` the process has a budget: :func:`empty` then gives an array in memory while half of the
+budget has room for it, and beyond that one in a file without a name, which vanishes with the process. Whoever
+is done with a part of such an array, or of any memory map, says so by :func:`release`.
+"""
+
+import mmap
 import os
+import re
 import resource
 import sys
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from sign.errors import SignError
 
 CGROUP = Path("/sys/fs/cgroup")
+SHARE = 0.7  # of what is available that a process takes unless told otherwise
+KEPT = 0.5  # of the budget that arrays of `empty` may take; the rest is for features
+SMALL = 1 << 20  # bytes of arrays that are not worth a file
+PART = 1 << 25  # bytes of a mapped array that are used at a time
+UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+@dataclass
+class Budget:
+    """Bytes that may be resident, the folder for what has no room, and what arrays have taken."""
+
+    total: int
+    scratch: Path
+    arrays: int
+    taken: int = 0
+
+    def give_back(self, size: int) -> None:
+        """An array is gone."""
+        self.taken -= size
+
+
+_budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def within(total: int, scratch: Path) -> Iterator[None]:
+    """Keep the arrays of :func:`empty` within ``total`` resident bytes; files go to ``scratch``."""
+    before = _budget.set(Budget(total, scratch, int(KEPT * max(total - resident(), 0))))
+    try:
+        yield
+    finally:
+        _budget.reset(before)
+
+
+def left() -> int:
+    """Bytes of the budget that are not resident now; without a budget, of the default one."""
+    budget = _budget.get()
+    return (default() if budget is None else budget.total) - resident()
+
+
+def default() -> int:
+    """The budget of a process that was given none."""
+    return resident() + int(SHARE * available())
+
+
+def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """An array with any content, in memory or, beyond the budget, in a file without a name."""
+    budget = _budget.get()
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    if budget is None or size <= SMALL:
+        return np.empty(shape, dtype)
+    if budget.taken + size <= budget.arrays:
+        array = np.empty(shape, dtype)
+        budget.taken += size
+        weakref.finalize(array, budget.give_back, size)
+        return array
+    budget.scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=budget.scratch) as file:
+        reserve(file.fileno(), size, budget.scratch)
+        return np.frombuffer(mmap.mmap(file.fileno(), size), dtype).reshape(shape)
+
+
+def reserve(descriptor: int, size: int, place: Path) -> None:
+    """Make a file of ``size`` bytes that are really there: writing to a map of it cannot fail later."""
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    except OSError as error:
+        raise no_room(place, size) from error
+
+
+def no_room(place: Path, size: int) -> SignError:
+    """The sentence for a full disk."""
+    stat = os.statvfs(place if place.is_dir() else place.parent)
+    free = readable(stat.f_bavail * stat.f_frsize)
+    return SignError(
+        f"{place}: no room on the disk for {readable(size)} ({free} are free); "
+        "free some, or set paths.store_dir to another disk"
+    )
+
+
+def mapping(array: NDArray[Any]) -> mmap.mmap | None:
+    """The memory map that an array lies in, if it does."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    base = base.obj if isinstance(base, memoryview) else base
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def release(*arrays: NDArray[Any] | None) -> None:
+    """Let go of the resident pages of mapped arrays; their content stays in their files."""
+    for array in arrays:
+        if array is None or not array.size or (mapped := mapping(array)) is None:
+            continue
+        start = np.frombuffer(mapped, np.uint8, 1).ctypes.data
+        low, high = np.lib.array_utils.byte_bounds(array)
+        first = (low - start) // mmap.PAGESIZE * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, first, min(high - start, len(mapped)) - first)
+
+
+def slices(array: NDArray[Any], size: int = PART) -> list[slice]:
+    """Parts of about ``size`` bytes along the first axis."""
+    rows = max(1, size // max(1, array[:1].nbytes))
+    return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
+
+
+def parts(array: NDArray[Any]) -> Iterator[slice]:
+    """The slices of an array; each is released when the next is taken."""
+    for part in slices(array):
+        yield part
+        release(array[part])
+
+
+def take(array: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+    """``array[rows]``, block by block, within the budget."""
+    taken = empty((len(rows), *array.shape[1:]), array.dtype)
+    for part in parts(taken):
+        taken[part] = array[rows[part]]
+        release(array)
+    return taken
 
 
 def available() -> int:
@@ -22,10 +161,24 @@ def available() -> int:
     return min(left)
 
 
+def resident() -> int:
+    """The resident size of this process now, in bytes."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+    except OSError:  # not Linux
+        return peak()
+
+
 def peak() -> int:
     """The largest resident size of this process so far, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def parse(text: str) -> int | None:
+    """Bytes of a size such as ``4GB`` or ``500 MB``; None where it is not one."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]B|)\s*", text)
+    return int(float(found[1]) * UNITS[found[2]]) if found else None
 
 
 def readable(size: float) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sign import memory
 from sign.graph import Graph
 from sign.sparse import Array, Floats, digest
 
@@ -25,10 +26,10 @@ class FeatureScaling:
         """The scaling of ``graph``, fitted on its training nodes."""
         if how != "standardize":
             return cls(how)
-        rows = graph.features[graph.train].astype(np.float64)
-        deviation = rows.std(axis=0)
+        mean = _mean(graph, np.zeros(graph.features.shape[1]), 1)
+        deviation = np.sqrt(_mean(graph, mean, 2))
         deviation[deviation == 0] = 1
-        return cls(how, rows.mean(axis=0).astype(np.float32), deviation.astype(np.float32))
+        return cls(how, mean.astype(np.float32), deviation.astype(np.float32))
 
     @property
     def fingerprint(self) -> str:
@@ -45,6 +46,16 @@ class FeatureScaling:
             rows -= self.mean
             rows /= self.deviation
         return rows
+
+
+def _mean(graph: Graph, center: Array, power: int) -> Array:
+    """Mean of (x - center) ** power over the training nodes, block by block in double precision."""
+    total = np.zeros_like(center)
+    for part in memory.slices(graph.features):
+        nodes = graph.train[(graph.train >= part.start) & (graph.train < part.stop)]
+        total += ((graph.features[nodes].astype(np.float64) - center) ** power).sum(axis=0)
+        memory.release(graph.features[part])
+    return total / len(graph.train)
 
 
 def scale_hop_rows(rows: Floats, how: str) -> None:

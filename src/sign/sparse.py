@@ -1,6 +1,9 @@
 """Sparse matrices as plain arrays: rows of an adjacency, and the scaled matrix an engine multiplies."""
 
 import hashlib
+from bisect import bisect_left
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sign import memory
 from sign.errors import SignError
 
 if TYPE_CHECKING:
@@ -16,16 +20,26 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float32]
 WEIGHTS = (1e-12, 1e12)  # the range of edge weights: their products and inverses stay within float32
+BLOCKS_PER_THREAD = 16  # enough that one hub row does not leave the other threads idle
+HASHED = 1 << 24  # bytes that are hashed at a time; part of every fingerprint
 
 
 def digest(*arrays: Array | None) -> str:
-    """A fingerprint of the contents, shapes and types of arrays."""
+    """A fingerprint of the contents, shapes and types of arrays: a hash of the hashes of their parts."""
     state = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        state.update(repr(None if array is None else (array.dtype.str, array.shape)).encode())
-        if array is not None and array.size:
-            state.update(np.ascontiguousarray(array).view(np.uint8).data)
+    with ThreadPoolExecutor() as pool:
+        for array in arrays:
+            state.update(repr(None if array is None else (array.dtype.str, array.shape)).encode())
+            if array is not None and array.size:
+                for part in pool.map(lambda part, a=array: _hash(a[part]), memory.slices(array, HASHED)):
+                    state.update(part)
     return state.hexdigest()
+
+
+def _hash(part: Array) -> bytes:
+    found = hashlib.blake2b(np.ascontiguousarray(part).view(np.uint8).data, digest_size=16).digest()
+    memory.release(part)
+    return found
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
@@ -38,26 +52,75 @@ def check_weights(weights: Array, edges: int) -> None:
     if weights.shape != (edges,):
         raise SignError(f"weights of shape {weights.shape} for {edges} edges")
     low, high = WEIGHTS
-    right = (weights >= low) & (weights <= high)
-    if not right.all():
-        raise SignError(
-            f"an edge has weight {weights[~right][0]}; weights must be positive and finite, from {low:g} to {high:g}"
-        )
+    for part in memory.parts(weights):
+        right = (weights[part] >= low) & (weights[part] <= high)
+        if not right.all():
+            raise SignError(
+                f"an edge has weight {weights[part][~right][0]}; "
+                f"weights must be positive and finite, from {low:g} to {high:g}"
+            )
 
 
-def _scatter(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Each number as 64 random-looking bits that depend on it alone (the finaliser of SplitMix64)."""
-    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+def check_ends(ends: Array, nodes: int) -> None:
+    """Refuse edges of nodes that do not exist."""
+    for part in memory.parts(ends):
+        low, high = int(ends[part].min()), int(ends[part].max())
+        if low < 0 or high >= nodes:
+            wrong = low if low < 0 else high
+            raise SignError(f"an edge names node {wrong}, but nodes are numbered 0 to {nodes - 1}")
+
+
+def row_blocks(indptr: Array, blocks: int, first: int = 0, last: int | None = None) -> Array:
+    """Boundaries of blocks of the rows from ``first`` to ``last`` with about the same work each."""
+    last = len(indptr) - 1 if last is None else last
+
+    def work(row: int) -> int:  # of all rows before: their entries, and a little for each row
+        return int(indptr[row]) + row
+
+    wanted = np.linspace(work(first), work(last), blocks + 1)
+    cuts = [bisect_left(range(last + 1), bound, first, key=work) for bound in wanted]
+    cuts[0], cuts[-1] = first, last
+    return np.array(cuts, np.int64)
+
+
+def thread_blocks() -> int:
+    """How many blocks of rows keep all threads busy."""
+    import numba
+
+    return int(numba.get_num_threads()) * BLOCKS_PER_THREAD
+
+
+def _pointers(lengths: Array) -> NDArray[np.int64]:
+    """Where each row starts and the last one ends."""
+    indptr = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=indptr[1:])
+    return indptr
+
+
+def _windows(indptr: Array, *arrays: Array | None) -> Iterator[Array]:
+    """Blocks of rows, a list of boundaries for each window of rows whose part of ``arrays`` is used at once.
+
+    Arrays in memory have one window. Of mapped ones, what was used is released with each window.
+    """
+    rows, mapped = len(indptr) - 1, [a for a in arrays if a is not None and memory.mapping(a) is not None]
+    first = 0
+    while first < rows:
+        last = rows
+        if mapped:
+            room = memory.PART // max(array.itemsize for array in mapped)
+            last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + room, "right")) - 1)
+        yield row_blocks(indptr, thread_blocks(), first, last)
+        for array in mapped:
+            memory.release(array[indptr[first] : indptr[last]])
+        first = last
 
 
 @dataclass(frozen=True, eq=False)
 class CSR:
     """Compressed sparse rows of a square matrix; ``weights=None`` stands for ones.
 
-    Columns are sorted and unique within a row, so equal matrices have equal arrays and digests.
+    Columns are sorted and unique within a row, so equal matrices have equal arrays and digests. The arrays may be
+    memory-mapped: they are read in windows of rows.
     """
 
     indptr: NDArray[np.int64]
@@ -74,6 +137,11 @@ class CSR:
         """Number of stored entries."""
         return len(self.indices)
 
+    @property
+    def windows(self) -> Iterator[Array]:
+        """Boundaries of blocks of rows for threads, a window of mapped rows at a time."""
+        return _windows(self.indptr, self.indices, self.weights)
+
     @cached_property
     def digest(self) -> str:
         """A fingerprint of the matrix."""
@@ -84,31 +152,61 @@ class CSR:
         """The weighted degree of every row, summed in double precision."""
         if self.weights is None:
             return np.diff(self.indptr).astype(np.float64)
-        sums = np.zeros(self.nodes)
-        filled = np.diff(self.indptr) > 0  # an empty row has no first entry for reduceat to start from
-        if filled.any():
-            sums[filled] = np.add.reduceat(self.weights, self.indptr[:-1][filled], dtype=np.float64)
+        from sign.assembly import sum_rows
+
+        sums = np.empty(self.nodes)
+        for bounds in self.windows:
+            sum_rows(self.indptr, self.weights, bounds, sums)
         return sums
 
     @classmethod
-    def from_edges(cls, source: Array, target: Array, nodes: int, weights: Array | None = None) -> "CSR":
-        """The matrix with an entry (source, target) for each edge.
+    def from_edges(
+        cls, source: Array, target: Array, nodes: int, weights: Array | None = None, both: bool = False
+    ) -> "CSR":
+        """The matrix with an entry (source, target) for each edge and, with ``both``, its reverse.
 
         Parallel edges become one: without weights it counts once, with weights it is their sum.
         """
-        import scipy.sparse
+        from sign import assembly
 
         if len(source) != len(target):
             raise SignError(f"{len(source)} edge sources but {len(target)} edge targets")
-        if len(source) and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= nodes):
-            low = int(min(source.min(), target.min()))
-            wrong = low if low < 0 else int(max(source.max(), target.max()))
-            raise SignError(f"an edge names node {wrong}, but nodes are numbered 0 to {nodes - 1}")
+        for ends in (source, target):
+            check_ends(ends, nodes)
         if weights is not None:
             check_weights(weights, len(source))
-        values = np.ones(len(source), np.float32) if weights is None else weights.astype(np.float32)
-        matrix = scipy.sparse.coo_array((values, (source, target)), shape=(nodes, nodes)).tocsr()
-        return cls.from_scipy(matrix, weighted=weights is not None)
+        lengths = np.zeros(nodes, np.int64)
+        threads = np.linspace(0, nodes, thread_blocks() // BLOCKS_PER_THREAD + 1).astype(np.int64)
+        for part in memory.parts(source):
+            assembly.count_edges(source[part], target[part], both, threads, lengths)
+            memory.release(target[part])
+        indptr = _pointers(lengths)
+        indices = memory.empty(int(indptr[-1]), index_type(nodes))
+        values = None if weights is None else memory.empty(len(indices), np.float32)
+        cursors = indptr[:-1].copy()
+        for blocks in _windows(indptr, indices, values):
+            for part in memory.parts(source):
+                given = None if weights is None else weights[part]
+                threads = blocks[::BLOCKS_PER_THREAD]
+                assembly.place_edges(
+                    source[part], target[part], given, both, threads, cursors, indices, values
+                )
+                memory.release(target[part], given)
+            assembly.sort_rows(indptr, indices, values, blocks, lengths)
+        return cls._joined(indptr, lengths, indices, values)
+
+    @classmethod
+    def _joined(cls, indptr: Array, lengths: Array, indices: Array, values: Array | None) -> "CSR":
+        """The matrix whose rows have only their first ``lengths`` entries."""
+        from sign.assembly import close_gaps
+
+        kept = int(lengths.sum())
+        if kept == len(indices):
+            return cls(indptr, indices, values)
+        close_gaps(indptr, lengths, indices)
+        if values is not None:
+            close_gaps(indptr, lengths, values)
+        return cls(_pointers(lengths), indices[:kept], None if values is None else values[:kept])
 
     @classmethod
     def from_scipy(cls, matrix: "scipy.sparse.csr_array", weighted: bool = True) -> "CSR":
@@ -129,52 +227,161 @@ class CSR:
     @property
     def is_symmetric(self) -> bool:
         """Whether the matrix is its own transpose, up to rounding of weights."""
-        other = self.to_scipy().T.tocsr()
-        other.sort_indices()
-        same = (other.indptr == self.indptr).all() and (other.indices == self.indices).all()
-        return bool(same and (self.weights is None or np.allclose(other.data, self.weights, rtol=1e-5)))
+        from sign.assembly import asymmetry, same_weights
+
+        difference = sum(int(asymmetry(self.indptr, self.indices, bounds)) for bounds in self.windows)
+        if difference % 2**64:
+            return False
+        return self.weights is None or all(
+            same_weights(self.indptr, self.indices, self.weights, bounds) for bounds in self.windows
+        )
 
     @cached_property
     def transposed(self) -> "CSR":
         """The rows of the transpose."""
-        return CSR.from_scipy(self.to_scipy().T.tocsr(), weighted=self.weights is not None)
+        from sign.assembly import count_columns, place_columns
 
-    @cached_property
+        lengths = np.zeros(self.nodes, np.int64)
+        threads = np.linspace(0, self.nodes, thread_blocks() // BLOCKS_PER_THREAD + 1).astype(np.int64)
+        for rows, part in self._spans():
+            count_columns(rows, self.indices[part], threads, lengths)
+        indptr = _pointers(lengths)
+        indices = memory.empty(self.entries, self.indices.dtype)
+        values = None if self.weights is None else memory.empty(self.entries, np.float32)
+        cursors = indptr[:-1].copy()
+        for blocks in _windows(indptr, indices, values):
+            threads = blocks[::BLOCKS_PER_THREAD]
+            first = 0
+            for rows, part in self._spans():
+                given = None if self.weights is None else self.weights[part]
+                place_columns(rows, self.indices[part], given, threads, cursors, indices, values, first)
+                first += len(rows) - 1
+        return CSR(indptr, indices, values)
+
+    @property
     def rows(self) -> Array:
         """The row of every entry."""
         return np.repeat(np.arange(self.nodes, dtype=self.indices.dtype), np.diff(self.indptr))
 
+    def mean_with_transpose(self) -> "CSR":
+        r""":math:`½(W + W^⊤)`."""
+        from sign.assembly import count_union, fill_mean
+
+        other = self.transposed
+        mine, theirs = (self.indptr, self.indices), (other.indptr, other.indices)
+        lengths = np.empty(self.nodes, np.int64)
+        for bounds in self.windows:
+            count_union(*mine, *theirs, bounds, lengths)
+            memory.release(other.indices)
+        indptr = _pointers(lengths)
+        indices = memory.empty(int(indptr[-1]), self.indices.dtype)
+        values = memory.empty(len(indices), np.float32)
+        for bounds in self.windows:
+            fill_mean(*mine, self.weights, *theirs, other.weights, bounds, indptr, indices, values)
+            memory.release(other.indices, other.weights, indices, values)
+        return CSR(indptr, indices, values)
+
     def keep(self, chosen: NDArray[np.bool_]) -> "CSR":
         """The entries that are chosen."""
-        counts = np.bincount(self.rows[chosen], minlength=self.nodes)
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return CSR(indptr, self.indices[chosen], None if self.weights is None else self.weights[chosen])
+        from sign.assembly import copy_chosen, count_chosen
+
+        lengths = np.empty(self.nodes, np.int64)
+        for bounds in _windows(self.indptr, chosen):
+            count_chosen(self.indptr, chosen, bounds, lengths)
+        indptr = _pointers(lengths)
+        if indptr[-1] == self.entries:
+            return self
+        copies = []
+        for array in (self.indices, self.weights):
+            if array is None:
+                continue
+            copies.append(memory.empty(int(indptr[-1]), array.dtype))
+            for bounds in self.windows:
+                copy_chosen(self.indptr, array, chosen, bounds, indptr, copies[-1])
+                memory.release(chosen, copies[-1])
+        return CSR(indptr, *copies)
 
     def without_loops(self) -> "CSR":
         """The matrix without its diagonal."""
-        return self.keep(self.rows != self.indices)
+        from sign.assembly import mark_loops
+
+        chosen = memory.empty(self.entries, np.bool_)
+        for bounds in self.windows:
+            mark_loops(self.indptr, self.indices, bounds, chosen)
+            memory.release(chosen)
+        return self.keep(chosen)
 
     def with_loops(self) -> "CSR":
         """The matrix with one added to its diagonal."""
         import scipy.sparse
 
         identity = scipy.sparse.eye_array(self.nodes, dtype=np.float32, format="csr")
-        plain = self.weights is None and not (self.rows == self.indices).any()
+        plain = self.weights is None and self.without_loops() is self
         return CSR.from_scipy(self.to_scipy() + identity, weighted=not plain)
 
     def without_some(self, share: float, seed: int) -> "CSR":
         """Without a random ``share`` of the edges; (i, j) and (j, i) go or stay together."""
+        from sign.assembly import mark_drawn
+
         if share == 0:
             return self
-        low = np.minimum(self.rows, self.indices).astype(np.uint64)
-        high = np.maximum(self.rows, self.indices).astype(np.uint64)
-        drawn = _scatter(_scatter(low ^ _scatter(np.array([seed], np.uint64))) + high)
-        return self.keep(drawn >= np.uint64(share * 2.0**64))
+        chosen = memory.empty(self.entries, np.bool_)
+        limit = np.uint64(share * 2.0**64)
+        for bounds in self.windows:
+            mark_drawn(self.indptr, self.indices, bounds, np.uint64(seed), limit, chosen)
+            memory.release(chosen)
+        return self.keep(chosen)
 
     def induced(self, nodes: Array) -> "CSR":
         """Rows and columns of ``nodes``, in that order."""
-        matrix = self.to_scipy()[nodes][:, nodes]
-        return CSR.from_scipy(matrix.tocsr(), weighted=self.weights is not None)
+        from sign.assembly import count_induced, fill_induced, sort_rows
+
+        place = np.full(self.nodes, -1, self.indices.dtype)
+        place[nodes] = np.arange(len(nodes), dtype=place.dtype)
+        lengths = np.empty(len(nodes), np.int64)
+        # windows of the rows that are asked for, which may lie anywhere in mapped arrays
+        wanted = _pointers(np.diff(self.indptr)[nodes])
+        mine = (self.indptr, self.indices)
+        for bounds in _windows(wanted, self.indices):
+            count_induced(*mine, nodes, place, bounds, lengths)
+            memory.release(self.indices)
+        indptr = _pointers(lengths)
+        indices = memory.empty(int(indptr[-1]), self.indices.dtype)
+        values = None if self.weights is None else memory.empty(len(indices), np.float32)
+        for bounds in _windows(wanted, self.indices, self.weights):
+            fill_induced(*mine, self.weights, nodes, place, bounds, indptr, indices, values)
+            sort_rows(indptr, indices, values, bounds, lengths)
+            memory.release(self.indices, self.weights, indices, values)
+        return CSR(indptr, indices, values)
+
+    def blocks_of(self, rows: Array | None) -> Iterator[tuple[Array | None, Array]]:
+        """Windows of a sorted list of rows, or of all, with the boundaries of blocks of equal work in each."""
+        if rows is None:
+            yield from ((None, blocks) for blocks in self.windows)
+            return
+        starts, ends = self.indptr[rows], self.indptr[rows + 1]
+        for blocks in _windows(_pointers(ends - starts), self.indices, self.weights):
+            yield rows, blocks
+            # a window counts the entries of the list, which lie among those of other rows
+            used = slice(int(starts[blocks[0]]), int(ends[blocks[-1] - 1]))
+            memory.release(self.indices[used], None if self.weights is None else self.weights[used])
+
+    def reached(self, rows: Array) -> Array:
+        """Columns that have an entry in one of ``rows``, as a mask."""
+        from sign.assembly import mark_columns
+
+        marked = np.zeros(self.nodes, np.bool_)
+        for part in memory.parts(rows):
+            mark_columns(self.indptr, self.indices, rows[part], marked)
+            memory.release(self.indices)
+        return marked
+
+    def _spans(self) -> Iterator[tuple[Array, slice]]:
+        """Windows of rows as matrices of their own: where their rows start, and their entries."""
+        for bounds in self.windows:
+            first, last = bounds[0], bounds[-1]
+            part = slice(int(self.indptr[first]), int(self.indptr[last]))
+            yield self.indptr[first : last + 1] - self.indptr[first], part
 
 
 @dataclass(frozen=True, eq=False)

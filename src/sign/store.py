@@ -11,8 +11,8 @@ import errno
 import fcntl
 import hashlib
 import json
+import math
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,12 +24,12 @@ import numpy as np
 
 import sign
 from sign import memory
-from sign.errors import SignError
 from sign.settings import Checked
 from sign.sparse import Array, digest
 
-FORMAT = 1  # raised when arrays written before could be misread
+FORMAT = 2  # raised when arrays written before could be misread
 MANIFEST = "manifest.json"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -72,49 +72,63 @@ class Chain:
 
     def write(self, power: int, array: Array, seconds: float, products: int = 0) -> Array:
         """Add a hop; the caller holds the lock."""
+        with self.draft(power, array.shape) as draft:
+            draft.array[:] = array
+            draft.commit(seconds, products)
+        return self.open(power)
+
+    @contextmanager
+    def draft(self, power: int, shape: tuple[int, ...]) -> Iterator["Draft"]:
+        """A hop to be written part by part; it is gone unless it was committed. The caller holds the lock."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        stored = array.astype(self.key["dtype"], copy=False)
-        with self._durable(self._file(power), stored.nbytes) as stream:
-            np.save(stream, stored, allow_pickle=False)
+        temporary = self._temporary(self._file(power))
+        try:
+            yield Draft(self, power, _create(temporary, shape, self.key["dtype"]))
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _commit(self, power: int, array: Array, seconds: float, products: int) -> None:
+        """Record a hop whose temporary file is whole."""
+        file, checksum = self._file(power), digest(array)
+        array.flush()  # type: ignore[attr-defined]
+        self._publish(file)
         entry = {
-            "shape": list(stored.shape),
-            "bytes": self._file(power).stat().st_size,
-            "checksum": digest(stored),
+            "shape": list(array.shape),
+            "bytes": file.stat().st_size,
+            "checksum": checksum,
             "seconds": round(seconds, 6),
             "products": products,
             "versions": {"sign": sign.__version__, "numpy": np.__version__},
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         }
-        hops = {str(k): v for k, v in sorted({**self.hops(), power: entry}.items())}
-        manifest = json.dumps({**self.key, "hops": hops}, indent=2) + "\n"
-        with self._durable(self.folder / MANIFEST, len(manifest)) as stream:
-            stream.write(manifest.encode())
-        return self.open(power)
+        self._record({**self.hops(), power: entry})
 
-    @contextmanager
-    def _durable(self, file: Path, size: int) -> Iterator[Any]:
-        """A stream to a temporary name, which becomes ``file`` once it is on disk, whole."""
-        temporary = self.folder / f".{file.name}.tmp"
+    def _record(self, hops: dict[int, dict[str, Any]]) -> None:
+        """Write the manifest."""
+        manifest = {**self.key, "hops": {str(power): entry for power, entry in sorted(hops.items())}}
+        file = self.folder / MANIFEST
+        text = json.dumps(manifest, indent=2) + "\n"
         try:
-            with temporary.open("wb") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(file)
-            folder = os.open(self.folder, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+            self._temporary(file).write_text(text)
+            self._publish(file)
         except OSError as error:
-            # numpy reports a short write without the system's error number
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None):
+            if error.errno not in FULL:
                 raise
-            free = memory.readable(shutil.disk_usage(self.folder).free)
-            raise SignError(
-                f"{file}: no room on the disk for {memory.readable(size)} ({free} are free); "
-                "free some, or set paths.store_dir to another disk"
-            ) from error
+            raise memory.no_room(file, len(text)) from error
         finally:
-            temporary.unlink(missing_ok=True)
+            self._temporary(file).unlink(missing_ok=True)
+
+    def _publish(self, file: Path) -> None:
+        """Give a temporary file its name, once it is on disk."""
+        for path in (self._temporary(file), self.folder):
+            descriptor = os.open(path, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+            if path != self.folder:
+                path.replace(file)
+
+    def _temporary(self, file: Path) -> Path:
+        return file.with_name(f".{file.name}.tmp")
 
     def _file(self, power: int) -> Path:
         return self.folder / f"hop-{power}.npy"
@@ -133,11 +147,41 @@ class Chain:
 
 
 @dataclass(frozen=True)
+class Draft:
+    """A hop that is being written, as an array in a temporary file."""
+
+    chain: Chain
+    power: int
+    array: Array
+
+    def commit(self, seconds: float, products: int) -> float:
+        """All is written: make it a hop. Returns the seconds that it took."""
+        self.chain._commit(self.power, self.array, seconds, products)
+        return seconds
+
+
+def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
+    """A new ``.npy`` file whose bytes are reserved, as a memory map."""
+    with file.open("wb") as stream:
+        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(stream, header)
+        size = stream.tell() + math.prod(shape) * np.dtype(dtype).itemsize
+        stream.flush()
+        memory.reserve(stream.fileno(), size, file)
+    return np.load(file, mmap_mode="r+", allow_pickle=False)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
 class Store(Checked):
-    """A folder of chains. ``verify`` compares checksums, not only sizes, before a hop is used."""
+    """A folder of chains. ``verify`` compares checksums, not only sizes, before a hop is used.
+
+    ``rows``: hops have a row for each node that some split uses, or for ``all`` nodes, from which a higher
+    power can start.
+    """
 
     root: str
     dtype: Literal["float32", "float16"] = "float32"
+    rows: Literal["used", "all"] = "used"
     verify: bool = False
 
     def chain(self, dataset: str, **key: Any) -> Chain:

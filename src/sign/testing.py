@@ -16,14 +16,10 @@ def graph_of(
     """A graph with the given edges, one class, and every node in the training split."""
     pairs = np.asarray(edges, np.int64).reshape(-1, 2)
     source, target = pairs.T
-    if not directed:
-        loops = source == target
-        source, target = np.r_[source, target[~loops]], np.r_[target, source[~loops]]
-        weights = None if weights is None else np.r_[weights, np.asarray(weights)[~loops]]
     nothing = np.empty(0, np.int64)
     return Graph(
         name="test",
-        adjacency=CSR.from_edges(source, target, nodes, weights),
+        adjacency=CSR.from_edges(source, target, nodes, weights, both=not directed),
         features=np.eye(nodes, dtype=np.float32) if features is None else features,
         labels=np.zeros(nodes, np.int64),
         classes=1,

@@ -60,7 +60,7 @@ class SIGN(BaseTransform):  # type: ignore[misc]
         for letter, operator in self.operators.items():
             if not self.powers.get(letter):
                 continue
-            resolved = operator.resolve(graph)
+            resolved = operator.resolve(graph.inductive)
             matrix = resolved.matrix(graph)
             x = graph.features
             for _ in range(self.powers[letter]):

@@ -8,9 +8,9 @@ from strategies import graphs
 
 from sign.datasets.communities import Communities
 from sign.engines.engine import Engine
-from sign.engines.local import LocalEngine, row_blocks
+from sign.engines.local import LocalEngine
 from sign.graph import Graph
-from sign.sparse import CSR, Matrix
+from sign.sparse import CSR, Matrix, row_blocks
 
 ENGINES = [LocalEngine(), LocalEngine(threads=1)]
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=repr)

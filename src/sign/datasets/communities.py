@@ -68,9 +68,7 @@ class Communities(Dataset):
         train, val, test = split_by_fraction(self.nodes, self.train_fraction, self.val_fraction, self.seed)
         return Graph(
             name=self.name,
-            adjacency=CSR.from_edges(
-                np.concatenate([source, target]), np.concatenate([target, source]), self.nodes
-            ),
+            adjacency=CSR.from_edges(source, target, self.nodes, both=True),
             features=features,
             labels=self._labels(rng, community),
             classes=self.classes,

@@ -39,14 +39,12 @@ class Cora(Dataset):
         papers = len(labels)
         features = np.zeros((papers, VOCABULARY), np.float32)
         features[np.repeat(np.arange(papers), counts), words] = 1
-        if not self.directed:
-            source, target = np.r_[source, target], np.r_[target, source]
         train, val, test = split_per_class(
             labels, SUBJECTS, self.train_per_class, self.val_per_class, self.split_seed
         )
         return Graph(
             name=self.name,
-            adjacency=CSR.from_edges(source, target, papers),
+            adjacency=CSR.from_edges(source, target, papers, both=not self.directed),
             features=features,
             labels=labels,
             classes=SUBJECTS,

@@ -8,6 +8,7 @@ import numpy as np
 
 from sign.errors import FieldError
 from sign.graph import Graph
+from sign.problem import Problem, problem_of
 from sign.settings import Checked
 from sign.sparse import Array
 
@@ -27,6 +28,10 @@ class Dataset(Checked, ABC):
     @abstractmethod
     def load(self) -> Graph:
         """Read or make the graph."""
+
+    def problem(self, feature_scaling: str) -> Problem:
+        """What is to be learned on the graph."""
+        return problem_of(self.load(), feature_scaling)
 
 
 def split_per_class(

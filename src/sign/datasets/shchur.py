@@ -56,7 +56,7 @@ class Shchur(Dataset):
         )
         return Graph(
             name=self.name,
-            adjacency=CSR.from_edges(np.r_[source, target], np.r_[target, source], nodes),
+            adjacency=CSR.from_edges(source, target, nodes, both=True),
             features=features,
             labels=labels.astype(np.int64),
             classes=classes,

@@ -1,21 +1,43 @@
 """The contract of an engine: it multiplies, and never changes a result beyond rounding."""
 
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
+from sign import memory
+from sign.errors import FieldError
 from sign.settings import Checked
-from sign.sparse import Floats, Matrix
+from sign.sparse import Array, Floats, Matrix
 
 
 @dataclass(frozen=True)
 class Engine(Checked, ABC):
-    """Somewhere to multiply a sparse matrix by a block of features."""
+    """Somewhere to multiply a sparse matrix by a block of features.
 
-    def limits(self) -> AbstractContextManager[None]:
-        """Within it, the preparation of operators keeps to the engine's share of the machine."""
-        return nullcontext()
+    ``memory`` is what may be resident while hops are computed, such as 4GB; null is a share of what the machine
+    and its control group have left.
+    """
+
+    memory: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.memory is not None and not memory.parse(self.memory):
+            raise FieldError("memory", self.memory, "is not a size such as 500MB or 4GB")
+
+    @contextmanager
+    def limits(self, scratch: Path) -> Iterator[None]:
+        """Within it, work keeps to the engine's share of the machine; what has no room goes to ``scratch``."""
+        total = memory.default() if self.memory is None else memory.parse(self.memory)
+        with memory.within(total or 0, scratch):
+            yield
 
     @abstractmethod
-    def product(self, matrix: Matrix, x: Floats) -> Floats:
-        """``matrix @ x`` in float32, one row of ``x`` a node."""
+    def product(self, matrix: Matrix, x: Floats, rows: Array | None = None) -> Floats:
+        """``matrix @ x`` in float32, one row of ``x`` a node.
+
+        With ``rows``, a sorted list, the other rows of the result may hold anything; nor does the engine read
+        rows of ``x`` that the wanted ones do not need.
+        """

@@ -44,15 +44,17 @@ def multiply(
     left: Any,
     right: Any,
     self_loop: Any,
+    rows: Any,
     blocks: Any,
     x: Any,
     out: Any,
 ) -> None:
-    """``out = diag(left) (W + self_loop I) diag(right) x``, row by row."""
+    """``out = diag(left) (W + self_loop I) diag(right) x``, row by row; all rows, or those of a list."""
     columns = x.shape[1]
     last = indices.shape[0] - 1
     for block in prange(blocks.shape[0] - 1):
-        for i in range(blocks[block], blocks[block + 1]):
+        for number in range(blocks[block], blocks[block + 1]):
+            i = number if rows is None else rows[number]
             row = out[i]
             own = self_loop if right is None else self_loop * right[i]
             for c in range(columns):

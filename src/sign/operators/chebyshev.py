@@ -1,7 +1,7 @@
 r"""Functions of a symmetric matrix with spectrum in [-1, 1], as Chebyshev polynomials of products.
 
 For :math:`f(T) x` the expansion :math:`f(t) ≈ \sum_k c_k T_k(t)` needs one product a term, no inner products
-and three blocks of memory; cut where the coefficients left out sum to less than a tolerance, its error in
+and four blocks of memory; cut where the coefficients left out sum to less than a tolerance, its error in
 the spectral norm is below that tolerance. The number of terms depends on ``f`` alone, so the result does not depend
 on the graph's size or on how columns are blocked.
 """
@@ -10,10 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sign import memory
 from sign.operators.operator import Product
 from sign.sparse import Array, Floats, Matrix
 
 POINTS = 4096  # more than any expansion that is cut above
+CACHED = 1 << 18  # bytes of rows that stay in a core's cache while they are combined
 
 
 def coefficients(function: Callable[[Array], Array], tolerance: float) -> Array:
@@ -42,8 +44,10 @@ def apply_polynomial(terms: Array, matrix: Matrix, x: Floats, product: Product) 
     total += np.float32(terms[1]) * current
     for term in terms[2:]:
         following = product(matrix, current)
-        following *= 2
-        following -= before
+        for part in memory.slices(total, CACHED):
+            block = following[part]
+            block *= 2
+            block -= before[part]
+            total[part] += np.float32(term) * block
         before, current = current, following
-        total += np.float32(term) * current
     return total

@@ -33,8 +33,18 @@ class Operator(Checked, ABC):
         """How many products one power takes."""
         return 1
 
-    def resolve(self, graph: Graph) -> Self:
-        """The operator with every field that depends on the data set filled in."""
+    @property
+    def is_one_product(self) -> bool:
+        """Whether B x is the product itself, so that a row of it needs only the rows that its entries name."""
+        return type(self).apply is Operator.apply
+
+    @property
+    def buffers(self) -> int:
+        """Arrays as large as x that B x takes at once, x among them."""
+        return 2 if self.is_one_product else 6
+
+    def resolve(self, inductive: bool) -> Self:
+        """The operator with every field that depends on the protocol filled in."""
         return self
 
     def describe(self) -> dict[str, Any]:

@@ -48,11 +48,11 @@ class PersonalizedPageRank(Operator):
     threshold: Annotated[float, Range(0, below=1)] = 0.0
     top_k: Power = 0
 
-    def resolve(self, graph: Graph) -> Self:
+    def resolve(self, inductive: bool) -> Self:
         """Fill in the restart probability of the protocol."""
         if self.alpha is not None:
             return self
-        return replace(self, alpha=INDUCTIVE if graph.inductive else TRANSDUCTIVE)
+        return replace(self, alpha=INDUCTIVE if inductive else TRANSDUCTIVE)
 
     def matrix(self, graph: Graph) -> Matrix:
         """T for ``solve``, the approximated and normalised rows themselves for ``push``."""
@@ -75,8 +75,13 @@ class PersonalizedPageRank(Operator):
         return 1 if self.method == "push" else len(self._terms) - 1
 
     @property
+    def is_one_product(self) -> bool:
+        """Whether the matrix is PPR itself."""
+        return self.method == "push"
+
+    @property
     def _restart(self) -> float:
-        """The restart probability; before :meth:`resolve` has seen a graph, the transductive one."""
+        """The restart probability; before :meth:`resolve` knows the protocol, the transductive one."""
         return TRANSDUCTIVE if self.alpha is None else self.alpha
 
     @cached_property

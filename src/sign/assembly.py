@@ -1,0 +1,319 @@
+"""Compiled loops that build sparse rows: counting sort, transposition, merging, choosing.
+
+Where rows are scattered, each thread owns a range of the result's rows and reads all of the input, so no two
+threads write to one row and the result does not depend on their number. Input is read in order and the
+result is written a window of rows at a time, so all of it may be memory-mapped.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+compiled = njit(parallel=True, cache=True, nogil=True, boundscheck=False)
+
+
+@compiled  # type: ignore[untyped-decorator]
+def count_edges(source: Any, target: Any, both: Any, bounds: Any, counts: Any) -> None:
+    """Add the number of edges of every row; ``both`` counts an edge at its two ends, a loop once."""
+    for part in prange(len(bounds) - 1):
+        low, high = bounds[part], bounds[part + 1]
+        for e in range(len(source)):
+            s, t = source[e], target[e]
+            if low <= s < high:
+                counts[s] += 1
+            if both and s != t and low <= t < high:
+                counts[t] += 1
+
+
+@compiled  # type: ignore[untyped-decorator]
+def place_edges(
+    source: Any, target: Any, weights: Any, both: Any, bounds: Any, cursors: Any, indices: Any, values: Any
+) -> None:
+    """Write each edge to the place that its row has come to; rows outside ``bounds`` wait."""
+    for part in prange(len(bounds) - 1):
+        low, high = bounds[part], bounds[part + 1]
+        for e in range(len(source)):
+            s, t = source[e], target[e]
+            if low <= s < high:
+                indices[cursors[s]] = t
+                if weights is not None:
+                    values[cursors[s]] = weights[e]
+                cursors[s] += 1
+            if both and s != t and low <= t < high:
+                indices[cursors[t]] = s
+                if weights is not None:
+                    values[cursors[t]] = weights[e]
+                cursors[t] += 1
+
+
+@compiled  # type: ignore[untyped-decorator]
+def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any) -> None:
+    """Sort the columns of each row and join equal ones, adding their values; ``lengths`` is what is left."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            low, high = indptr[i], indptr[i + 1]
+            rising = True
+            for e in range(low + 1, high):
+                rising = rising and indices[e - 1] < indices[e]
+            if rising:
+                lengths[i] = high - low
+                continue
+            if values is None:
+                indices[low:high].sort()
+            else:
+                order = np.argsort(indices[low:high], kind="mergesort")
+                indices[low:high] = indices[low:high][order]
+                values[low:high] = values[low:high][order]
+            kept = low
+            e = low
+            while e < high:
+                column = indices[e]
+                total = 0.0
+                while e < high and indices[e] == column:
+                    if values is not None:
+                        total += values[e]
+                    e += 1
+                indices[kept] = column
+                if values is not None:
+                    values[kept] = total
+                kept += 1
+            lengths[i] = kept - low
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def close_gaps(indptr: Any, lengths: Any, array: Any) -> None:
+    """Move the first ``lengths`` entries of each row to the left, over what the rows before gave up."""
+    filled = indptr[0]
+    for i in range(len(lengths)):
+        for e in range(indptr[i], indptr[i] + lengths[i]):
+            array[filled] = array[e]
+            filled += 1
+
+
+@compiled  # type: ignore[untyped-decorator]
+def count_columns(indptr: Any, indices: Any, bounds: Any, counts: Any) -> None:
+    """How often each column of sorted rows occurs."""
+    for part in prange(len(bounds) - 1):
+        low, high = bounds[part], bounds[part + 1]
+        for i in range(len(indptr) - 1):
+            start, end = indptr[i], indptr[i + 1]
+            for e in range(start + np.searchsorted(indices[start:end], low), end):
+                if indices[e] >= high:
+                    break
+                counts[indices[e]] += 1
+
+
+@compiled  # type: ignore[untyped-decorator]
+def place_columns(
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    bounds: Any,
+    cursors: Any,
+    out: Any,
+    out_values: Any,
+    first: Any,
+) -> None:
+    """Write the entries of columns within ``bounds`` as rows; the first row is number ``first``."""
+    for part in prange(len(bounds) - 1):
+        low, high = bounds[part], bounds[part + 1]
+        for i in range(len(indptr) - 1):
+            start, end = indptr[i], indptr[i + 1]
+            for e in range(start + np.searchsorted(indices[start:end], low), end):
+                j = indices[e]
+                if j >= high:
+                    break
+                out[cursors[j]] = first + i
+                if values is not None:
+                    out_values[cursors[j]] = values[e]
+                cursors[j] += 1
+
+
+@compiled  # type: ignore[untyped-decorator]
+def count_union(indptr: Any, indices: Any, other: Any, other_indices: Any, bounds: Any, lengths: Any) -> None:
+    """Columns of each row that are in one matrix or the other."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            e, f = indptr[i], other[i]
+            found = 0
+            while e < indptr[i + 1] and f < other[i + 1]:
+                a, b = indices[e], other_indices[f]
+                e += a <= b
+                f += b <= a
+                found += 1
+            lengths[i] = found + (indptr[i + 1] - e) + (other[i + 1] - f)
+
+
+@compiled  # type: ignore[untyped-decorator]
+def fill_mean(
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    other: Any,
+    other_indices: Any,
+    other_values: Any,
+    bounds: Any,
+    out: Any,
+    out_indices: Any,
+    out_values: Any,
+) -> None:
+    """Half the sum of two matrices, row by row."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            e, f, filled = indptr[i], other[i], out[i]
+            while e < indptr[i + 1] or f < other[i + 1]:
+                ours = f == other[i + 1] or (e < indptr[i + 1] and indices[e] <= other_indices[f])
+                theirs = e == indptr[i + 1] or (f < other[i + 1] and other_indices[f] <= indices[e])
+                out_indices[filled] = indices[e] if ours else other_indices[f]
+                total = np.float32(0)
+                if ours:
+                    total += np.float32(1) if values is None else values[e]
+                    e += 1
+                if theirs:
+                    total += np.float32(1) if other_values is None else other_values[f]
+                    f += 1
+                out_values[filled] = np.float32(0.5) * total
+                filled += 1
+
+
+@compiled  # type: ignore[untyped-decorator]
+def mark_loops(indptr: Any, indices: Any, bounds: Any, chosen: Any) -> None:
+    """Whether each entry is off the diagonal."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            for e in range(indptr[i], indptr[i + 1]):
+                chosen[e] = indices[e] != i
+
+
+@compiled  # type: ignore[untyped-decorator]
+def mark_drawn(indptr: Any, indices: Any, bounds: Any, seed: Any, limit: Any, chosen: Any) -> None:
+    """Whether each entry's random number, which depends on its two ends and the seed, reaches the limit."""
+    start = scatter(seed)
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            for e in range(indptr[i], indptr[i + 1]):
+                low, high = np.uint64(min(i, indices[e])), np.uint64(max(i, indices[e]))
+                chosen[e] = scatter(scatter(low ^ start) + high) >= limit
+
+
+@compiled  # type: ignore[untyped-decorator]
+def count_chosen(indptr: Any, chosen: Any, bounds: Any, lengths: Any) -> None:
+    """Chosen entries of each row."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            found = 0
+            for e in range(indptr[i], indptr[i + 1]):
+                found += chosen[e]
+            lengths[i] = found
+
+
+@compiled  # type: ignore[untyped-decorator]
+def copy_chosen(indptr: Any, array: Any, chosen: Any, bounds: Any, out: Any, out_array: Any) -> None:
+    """The chosen entries of each row."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            filled = out[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                if chosen[e]:
+                    out_array[filled] = array[e]
+                    filled += 1
+
+
+@compiled  # type: ignore[untyped-decorator]
+def count_induced(indptr: Any, indices: Any, nodes: Any, place: Any, bounds: Any, lengths: Any) -> None:
+    """Entries between chosen nodes; ``place`` is -1 for all others."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            found = 0
+            for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
+                found += place[indices[e]] >= 0
+            lengths[i] = found
+
+
+@compiled  # type: ignore[untyped-decorator]
+def fill_induced(
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    nodes: Any,
+    place: Any,
+    bounds: Any,
+    out: Any,
+    out_indices: Any,
+    out_values: Any,
+) -> None:
+    """The entries between chosen nodes, renumbered."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            filled = out[i]
+            for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
+                j = place[indices[e]]
+                if j >= 0:
+                    out_indices[filled] = j
+                    if values is not None:
+                        out_values[filled] = values[e]
+                    filled += 1
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def scatter(number: Any) -> Any:
+    """A number as 64 random-looking bits that depend on it alone (the finaliser of SplitMix64)."""
+    mixed = number + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@compiled  # type: ignore[untyped-decorator]
+def asymmetry(indptr: Any, indices: Any, bounds: Any) -> Any:
+    """Zero for a symmetric pattern, and by a chance of 2⁻⁶⁴ for another.
+
+    The sum of a random number for each entry above the diagonal, less the same for each one below.
+    """
+    total = np.uint64(0)
+    for part in prange(len(bounds) - 1):
+        own = np.uint64(0)
+        for i in range(bounds[part], bounds[part + 1]):
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if i < j:
+                    own += scatter(scatter(np.uint64(i)) + np.uint64(j))
+                elif j < i:
+                    own -= scatter(scatter(np.uint64(j)) + np.uint64(i))
+        total += own
+    return total
+
+
+@compiled  # type: ignore[untyped-decorator]
+def same_weights(indptr: Any, indices: Any, values: Any, bounds: Any) -> Any:
+    """Whether the entries (i, j) and (j, i) of a symmetric pattern are equal up to rounding."""
+    different = 0
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if j > i:
+                    other = indptr[j] + np.searchsorted(indices[indptr[j] : indptr[j + 1]], i)
+                    if abs(values[e] - values[other]) > 1e-5 * abs(values[other]):
+                        different += 1
+    return different == 0
+
+
+@compiled  # type: ignore[untyped-decorator]
+def sum_rows(indptr: Any, values: Any, bounds: Any, sums: Any) -> None:
+    """The sum of each row, in double precision."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            total = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                total += values[e]
+            sums[i] = total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def mark_columns(indptr: Any, indices: Any, rows: Any, marked: Any) -> None:
+    """Mark the columns of the given rows."""
+    for i in rows:
+        for e in range(indptr[i], indptr[i + 1]):
+            marked[indices[e]] = True

@@ -1,0 +1,289 @@
+"""The hops of one operator on one scope: those that are stored, and those that have to be computed.
+
+Only rows that some split uses are stored, unless the store keeps all. A power is then computed on the rows that
+the powers after it read, which are fewer the nearer it is to the last. Features are diffused in blocks of
+columns that fit the engine's memory; how they are cut changes no bit of the result.
+"""
+
+import math
+import time
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from sign import memory
+from sign.console import console
+from sign.engines.engine import Engine
+from sign.errors import SignError
+from sign.operators.operator import Operator
+from sign.problem import Origin, Scope
+from sign.sparse import Array, Floats, Matrix, digest
+from sign.store import Chain, Draft, Store
+
+LINE = 16  # floats in a cache line: blocks of columns are multiples of it where they can be
+MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array
+Rows = Array | None  # some nodes, sorted; None stands for all
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One stored array: ``p2`` is the second power of the operator under the letter p."""
+
+    name: str
+    array: Array
+    rows: Rows
+    folder: Path
+    found: bool
+    seconds: float
+    products: int
+
+    def places(self, nodes: Array) -> Array:
+        """The rows of the array that belong to ``nodes``."""
+        return nodes if self.rows is None else np.searchsorted(self.rows, nodes)
+
+
+@dataclass
+class Work:
+    """What is done while hops are computed: rows of products, of how many; told to ``advance`` in hops."""
+
+    advance: Callable[[float, str], None] = lambda done, what: None
+    rows: int = 0
+    all_rows: int = 0
+    remarks: set[str] = field(default_factory=set)
+
+    def remark(self, text: str) -> None:
+        """Say something once."""
+        if text not in self.remarks:
+            self.remarks.add(text)
+            console.print(text, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class Task:
+    """The powers of one operator that are wanted; without an operator, the features themselves."""
+
+    dataset: str
+    scope: Scope
+    letter: str
+    operator: Operator | None
+    powers: range
+    engine: Engine
+    store: Store
+    work: Work
+
+    def name(self, power: int) -> str:
+        """What a hop is called."""
+        return f"{self.letter}{power}" if power else self.letter
+
+    def chain(self, rows: Rows) -> Chain:
+        """The part of the store for these rows."""
+        source = self.scope.source
+        if self.operator is None:  # features depend on no edge
+            source = {key: source[key] for key in ("scope", "features", "scaling")}
+        operator = None if self.operator is None else self.operator.describe()
+        return self.store.chain(
+            self.dataset, operator=operator, rows=None if rows is None else digest(rows), **source
+        )
+
+
+def fill(task: Task) -> list[Hop]:
+    """The wanted hops, found or computed.
+
+    Whoever finds one missing takes the chain's lock and looks again: of many runs that start together, one
+    computes and the others wait for it.
+    """
+    used = None if task.store.rows == "all" else task.scope.used
+    hops = _found(task, used)
+    if set(task.powers) <= set(hops):
+        task.work.advance(len(hops), task.letter)
+        return [hops[power] for power in task.powers]
+    chain = task.chain(used)
+    waiting = f"waiting for another run that computes {task.letter} in {chain.folder}"
+    with chain.locked(lambda: console.print(waiting, soft_wrap=True)):
+        hops = _found(task, used)
+        task.work.advance(len(hops), task.letter)
+        missing = [power for power in task.powers if power not in hops]
+        if missing:
+            seconds = _compute(task, chain, used, missing)
+            hops |= {power: _hop(task, chain, used, power, False, seconds[power]) for power in missing}
+    return [hops[power] for power in task.powers]
+
+
+def _found(task: Task, used: Rows) -> dict[int, Hop]:
+    """The stored hops among the wanted ones: of the rows used, or of all."""
+    hops = {}
+    for rows in (None,) if used is None else (used, None):
+        chain = task.chain(rows)
+        for power, entry in chain.hops().items():
+            if power in task.powers:
+                hops[power] = _hop(task, chain, rows, power, True, entry["seconds"])
+    return hops
+
+
+def _hop(task: Task, chain: Chain, rows: Rows, power: int, found: bool, seconds: float) -> Hop:
+    name, products = task.name(power), task.operator.products if task.operator else 0
+    return Hop(name, chain.open(power), rows, chain.folder, found, seconds, products)
+
+
+def _compute(task: Task, chain: Chain, used: Rows, missing: list[int]) -> dict[int, float]:
+    """Compute the missing powers and store them; returns the seconds that each took."""
+    origin, operator = task.scope.origin, task.operator
+    if origin is None:
+        names = ", ".join(map(task.name, missing))
+        raise SignError(
+            f"{task.dataset}: has no {names}, nor a graph to compute them; export it again with them"
+        )
+    shape = (task.scope.nodes if used is None else len(used), task.scope.features)
+    with ExitStack() as stack:
+        drafts = {power: stack.enter_context(chain.draft(power, shape)) for power in missing}
+        if operator is None:
+            return {power: _write_features(task, origin, used, draft) for power, draft in drafts.items()}
+        return _write_powers(task, origin, operator, used, drafts)
+
+
+def _write_features(task: Task, origin: Origin, used: Rows, draft: Draft) -> float:
+    """Store the scaled features."""
+    began = time.perf_counter()
+    for part in memory.parts(draft.array):
+        draft.array[part] = _scaled(origin, part if used is None else used[part])
+        _check_finite(draft.array[part], task.store.dtype, "the features")
+    return draft.commit(time.perf_counter() - began, 0)
+
+
+def _write_powers(
+    task: Task, origin: Origin, operator: Operator, used: Rows, drafts: dict[int, Draft]
+) -> dict[int, float]:
+    """Store powers of an operator: every block of columns goes through all of them.
+
+    With one block, a power is in the store before the next begins; with several, the last block completes them.
+    """
+    start, last = _start(task, min(drafts)), max(drafts)
+    matrix = operator.matrix(origin.graph)
+    needed = _needed(operator, matrix, used, drafts, start)
+    blocks = _column_blocks(task, operator)
+    seconds = dict.fromkeys(drafts, 0.0)
+    share = len(drafts) / ((last - start) * len(blocks) * operator.products)
+    for block in blocks:
+        x = _load(task, origin, start, block)
+        for power in range(start + 1, last + 1):
+            began = time.perf_counter()
+            place = f"{task.scope.name} graph · {task.name(power)}"
+            what = place if len(blocks) == 1 else f"{place} · columns {block.start} to {block.stop}"
+            advance = partial(task.work.advance, share, what)
+            x = _product(task, operator, matrix, x, needed[power], advance)
+            _round(x, task.store.dtype, needed[power], str(operator))
+            if draft := drafts.get(power):
+                for part in memory.parts(draft.array):
+                    draft.array[part, block] = x[part if used is None else used[part]]
+                seconds[power] += time.perf_counter() - began
+                if block is blocks[-1]:
+                    draft.commit(seconds[power], operator.products)
+        del x  # before the next block is loaded
+    return seconds
+
+
+def _start(task: Task, first: int) -> int:
+    """The highest stored power below ``first`` that has all rows; 0 are the features."""
+    start = max((power for power in task.chain(None).hops() if power < first), default=0)
+    if start < first - 1:
+        task.work.remark(
+            f"{task.name(first)}: the powers before it were stored without the rows that no split uses; "
+            f"starting again from {task.name(start) if start else 'the features'} (store.rows=all keeps all rows)"
+        )
+    return start
+
+
+def _needed(
+    operator: Operator, matrix: Matrix, used: Rows, wanted: Collection[int], start: int
+) -> dict[int, Rows]:
+    """The rows of each power that the wanted ones, or the powers after it, read."""
+    rows, needed = used if operator.is_one_product else None, {}
+    for power in range(max(wanted), start, -1):
+        needed[power] = rows
+        if rows is None:
+            continue
+        read = matrix.csr.reached(rows)
+        for others in (rows if matrix.self_loop else None, used if power - 1 in wanted else None):
+            if others is not None:
+                read[others] = True
+        rows = None if read.all() else np.flatnonzero(read)
+    return needed
+
+
+def _column_blocks(task: Task, operator: Operator) -> list[slice]:
+    """Blocks of columns, as wide as the memory that is left allows, and about equal."""
+    columns, nodes = task.scope.features, task.scope.nodes
+    one = 4 * nodes * operator.buffers
+    left = memory.left()
+    widest = int(left * (1 - MARGIN)) // one
+    if widest < 1:
+        least = memory.readable((memory.resident() + one) / (1 - MARGIN) * 1.01)
+        raise SignError(
+            f"engine.memory={task.engine.memory}: not enough for one column of {operator} on {nodes:,} nodes; "
+            f"{least} would do"
+        )
+    width = math.ceil(columns / math.ceil(columns / min(widest, columns)))
+    if width < columns and widest >= LINE:
+        width = min(-(-width // LINE), widest // LINE) * LINE
+    blocks = [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
+    if len(blocks) > 1:
+        task.work.remark(
+            f"{memory.readable(left)} of memory left: {columns} columns go through {task.letter} "
+            f"in {len(blocks)} blocks of {width}"
+        )
+    return blocks
+
+
+def _load(task: Task, origin: Origin, power: int, block: slice) -> Floats:
+    """Columns of the array that products start from, read in order."""
+    x = np.empty((task.scope.nodes, block.stop - block.start), np.float32)
+    array = task.chain(None).open(power) if power else origin.graph.features
+    for part in memory.slices(array):
+        x[part] = array[part, block] if power else _scaled(origin, part)[:, block]
+        memory.release(array[part])
+    return x
+
+
+def _scaled(origin: Origin, rows: slice | Array) -> Floats:
+    features = origin.graph.features
+    scaled = origin.scaling.apply(features[rows])
+    memory.release(features)
+    return scaled
+
+
+def _product(
+    task: Task, operator: Operator, matrix: Matrix, x: Floats, rows: Rows, advance: Callable[[], None]
+) -> Floats:
+    """B x, on some rows or all."""
+
+    def product(matrix: Matrix, x: Floats) -> Floats:
+        result = task.engine.product(matrix, x, rows)
+        task.work.rows += len(x) if rows is None else len(rows)
+        task.work.all_rows += len(x)
+        advance()
+        return result
+
+    result = operator.apply(matrix, x, product)
+    if not isinstance(result, np.ndarray) or result.shape != x.shape:
+        got = getattr(result, "shape", type(result).__name__)
+        raise SignError(f"{operator} made {got} of rows of shape {x.shape}; its apply must keep the shape")
+    return result
+
+
+def _round(x: Floats, dtype: str, rows: Rows, what: str) -> None:
+    """Round to what the store holds, so that going on from the store or from memory is the same."""
+    for part in memory.slices(x if rows is None else rows):
+        chosen = part if rows is None else rows[part]
+        values = x[chosen].astype(dtype, copy=False)
+        _check_finite(values, dtype, what)
+        if dtype != "float32":
+            x[chosen] = values
+
+
+def _check_finite(values: Array, dtype: str, what: str) -> None:
+    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        raise SignError(f"{what} made values that are not finite in {dtype}; is its matrix finite?")

@@ -1,0 +1,104 @@
+"""What is to be learned: labels of each split, and the graphs that its rows are computed on.
+
+Transductive data sets have one scope, ``full``. Inductive ones have two: training rows are computed
+on the graph induced by the training nodes (``train``), validation and test rows on the whole graph
+(``full``), so that nothing of a held-out node reaches a training row.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sign.graph import SPLITS, Graph
+from sign.scaling import FeatureScaling
+from sign.sparse import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What hops are computed from: a graph, and how its features are scaled first."""
+
+    graph: Graph
+    scaling: FeatureScaling
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """A set of nodes that hops are computed on, and the splits that take their rows from it.
+
+    ``source`` is what its hops depend on beside the operator, and names them in the store. Where hops came
+    without their graph there is no ``origin``, and nothing can be computed.
+    """
+
+    name: str
+    nodes: int
+    features: int
+    rows: dict[str, Array]
+    source: dict[str, Any]
+    origin: Origin | None = None
+
+    @cached_property
+    def used(self) -> Array | None:
+        """The nodes that some split uses, sorted; None where that is all of them."""
+        mask = np.zeros(self.nodes, np.bool_)
+        for nodes in self.rows.values():
+            mask[nodes] = True
+        return None if mask.all() else np.flatnonzero(mask)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything about a data set that training needs, beside the hops of its scopes.
+
+    ``store`` is the folder of hops that came without their graph.
+    """
+
+    name: str
+    summary: str
+    classes: int
+    multilabel: bool
+    labels: dict[str, Array]
+    scopes: list[Scope]
+    store: Path | None = None
+
+
+def problem_of(graph: Graph, feature_scaling: str = "none") -> Problem:
+    """The problem of a graph: see the module's text."""
+    edges = graph.adjacency.entries if graph.directed else graph.adjacency.entries // 2
+    sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)
+    return Problem(
+        name=graph.name,
+        summary=f"{graph.nodes:,} nodes, {edges:,} edges, {graph.features.shape[1]:,} features, "
+        f"{graph.classes} classes; {sizes}",
+        classes=graph.classes,
+        multilabel=graph.multilabel,
+        labels={split: graph.labels[graph.nodes_of(split)] for split in SPLITS},
+        scopes=scopes(graph, feature_scaling),
+    )
+
+
+def scopes(graph: Graph, feature_scaling: str = "none") -> list[Scope]:
+    """The scopes of a graph."""
+    scaling = FeatureScaling.fit(feature_scaling, graph)
+    if not graph.inductive:
+        return [_scope("full", graph, scaling, {split: graph.nodes_of(split) for split in SPLITS})]
+    inner = graph.induced_by_training()
+    return [
+        _scope("train", inner, scaling, {"train": inner.train}),
+        _scope("full", graph, scaling, {split: graph.nodes_of(split) for split in ("val", "test")}),
+    ]
+
+
+def _scope(name: str, graph: Graph, scaling: FeatureScaling, rows: dict[str, Array]) -> Scope:
+    source = {
+        "scope": name,
+        "features": graph.features_digest,
+        "scaling": scaling.fingerprint,
+        "adjacency": graph.adjacency.digest,
+        "directed": graph.directed,
+        "inductive": graph.inductive,
+    }
+    return Scope(name, graph.nodes, graph.features.shape[1], rows, source, Origin(graph, scaling))
