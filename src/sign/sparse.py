@@ -366,6 +366,15 @@ class CSR:
             used = slice(int(starts[blocks[0]]), int(ends[blocks[-1] - 1]))
             memory.release(self.indices[used], None if self.weights is None else self.weights[used])
 
+    def with_rows(self, rows: Array) -> "CSR":
+        """The matrix whose other rows are empty."""
+        lengths, entries = np.zeros(self.nodes, np.int64), np.diff(self.indptr)[rows]
+        lengths[rows] = entries
+        indptr = _pointers(lengths)
+        places = np.repeat(self.indptr[rows] - indptr[rows], entries) + np.arange(indptr[-1])
+        weights = None if self.weights is None else self.weights[places]
+        return CSR(indptr, self.indices[places], weights)
+
     def reached(self, rows: Array) -> Array:
         """Columns that have an entry in one of ``rows``, as a mask."""
         from sign.assembly import mark_columns

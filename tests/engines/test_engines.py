@@ -1,18 +1,23 @@
 """One test-suite for every engine: the product equals the dense product."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs
 
+from sign import memory
 from sign.datasets.communities import Communities
 from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine
+from sign.engines.torch import TorchEngine
+from sign.errors import FieldError, SignError
 from sign.graph import Graph
 from sign.sparse import CSR, Matrix, row_blocks
 
-ENGINES = [LocalEngine(), LocalEngine(threads=1)]
+ENGINES = [LocalEngine(), LocalEngine(threads=1), TorchEngine()]
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=repr)
 
 
@@ -46,6 +51,63 @@ def test_strided_and_half_precision_input(engine: Engine) -> None:
     x = graph.features[:, ::2]
     expected = engine.product(Matrix(graph.adjacency), np.ascontiguousarray(x))
     assert (engine.product(Matrix(graph.adjacency), x) == expected).all()
+
+
+@every_engine
+@given(graph=graphs(), chosen=st.integers(0, 2**12 - 1), loop=st.sampled_from([0.0, 1.0]))
+def test_some_rows_are_those_of_all_rows_and_read_nothing_else(
+    engine: Engine, graph: Graph, chosen: int, loop: float
+) -> None:
+    rows = np.array([i for i in range(graph.nodes) if chosen >> i & 1], np.int64)
+    matrix = Matrix(graph.adjacency, left=np.full(graph.nodes, 2, np.float32), self_loop=loop)
+    expected = engine.product(matrix, graph.features)[rows]
+    read = graph.adjacency.reached(rows)
+    read[rows] |= loop != 0
+    poisoned = np.where(read[:, None], graph.features, np.float32("nan"))
+    found = engine.product(matrix, poisoned, rows)
+    assert found.shape == graph.features.shape
+    assert (found[rows] == expected).all()
+
+
+@every_engine
+def test_mapped_rows_give_the_same_bits(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "PART", 1000)
+    graph = Communities(nodes=500, edges=4000).load()
+    weights = np.random.default_rng(0).random(graph.adjacency.entries).astype(np.float32)
+    held = CSR(graph.adjacency.indptr, graph.adjacency.indices, weights)
+    for name in ("indices", "weights"):
+        np.save(tmp_path / name, getattr(held, name))
+    mapped = CSR(
+        held.indptr, *(np.load(tmp_path / f"{name}.npy", mmap_mode="c") for name in ("indices", "weights"))
+    )
+    for rows in (None, np.arange(0, 500, 3)):
+        expected, found = (engine.product(Matrix(csr), graph.features, rows) for csr in (held, mapped))
+        kept = slice(None) if rows is None else rows
+        assert (expected[kept] == found[kept]).all()
+
+
+def test_engines_agree(tmp_path: Path) -> None:
+    graph = Communities(nodes=2000, edges=20000).load()
+    scale = np.linspace(0.1, 1, 2000, dtype=np.float32)
+    matrix = Matrix(graph.adjacency, left=scale, right=scale, self_loop=1.0)
+    first, *others = (engine.product(matrix, graph.features) for engine in ENGINES)
+    for other in others:
+        np.testing.assert_allclose(first, other, rtol=1e-4, atol=1e-5)
+
+
+def test_a_gpu_that_is_not_there_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    graph = Communities(nodes=50, edges=100).load()
+    with pytest.raises(SignError, match="torch sees no GPU here"):
+        TorchEngine(device="cuda").product(Matrix(graph.adjacency), graph.features)
+
+
+@pytest.mark.parametrize("size", ["4 apples", "-1GB", "0MB"])
+def test_a_size_that_is_none_is_refused(size: str) -> None:
+    with pytest.raises(FieldError, match="is not a size such as"):
+        LocalEngine(memory=size)
 
 
 def test_the_number_of_threads_changes_no_bit() -> None:

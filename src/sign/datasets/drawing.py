@@ -1,0 +1,53 @@
+"""Compiled loops that draw edges: each from random bits of its number alone, so that any part can be drawn."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from sign.assembly import scatter
+
+SLOPE = 0.5  # popularity falls with rank like r ** -1/2: degrees follow a power law with exponent 3
+OFFSET = 3.0  # keeps the most popular nodes from having too large a share
+INSIDE = 0.8  # of the edges join two nodes of one community
+UNIT = 2.0**-53
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def uniform(bits: Any) -> Any:
+    """A number in [0, 1)."""
+    return np.float64(bits >> np.uint64(11)) * UNIT
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def popular(bits: Any, ranks: Any) -> Any:
+    """A rank below ``ranks``, by inversion of its distribution."""
+    low, high = np.sqrt(OFFSET), np.sqrt(ranks + OFFSET)
+    drawn = low + uniform(bits) * (high - low)
+    return min(np.int64(drawn * drawn - OFFSET), ranks - 1)
+
+
+@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def draw_edges(
+    seed: Any, first: Any, nodes: Any, communities: Any, factor: Any, source: Any, target: Any
+) -> None:
+    """The edges from number ``first`` on.
+
+    A node is a community and a rank in it; ``factor`` spreads them over all numbers, or the graph would have a
+    locality that real ones lack.
+    """
+    ranks = nodes // communities
+    start = scatter(np.uint64(seed))
+    for e in prange(len(source)):
+        bits = scatter(start + np.uint64(first + e))
+        more = scatter(bits)
+        home = np.int64(uniform(bits) * communities)
+        other = home
+        if uniform(more) >= INSIDE:
+            other = np.int64(uniform(scatter(more + np.uint64(1))) * communities)
+        one = popular(scatter(bits + np.uint64(2)), ranks) * communities + home
+        two = popular(scatter(more + np.uint64(3)), ranks) * communities + other
+        if one == two:
+            two = (one + communities) % nodes
+        source[e] = one * factor % nodes
+        target[e] = two * factor % nodes
