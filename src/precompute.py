@@ -8,17 +8,7 @@ from sign.configuration import configure
 
 def main(cfg: DictConfig) -> None:
     """Compute the hops of one configuration and print their folders."""
-    settings = configure(cfg)
-    from sign.diffusion import precompute
-
-    _, hops = precompute(
-        settings.dataset,
-        settings.powers,
-        settings.engine,
-        settings.store,
-        settings.scaling.features,
-        settings.branches,
-    )
+    _, hops = configure(cfg).precomputation.run()
     for folder in hops.folders:
         print(folder)
 

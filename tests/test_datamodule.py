@@ -59,7 +59,7 @@ def test_training_rows_are_shuffled_by_seed(datamodule: SIGNDataModule) -> None:
 
 
 def test_labels_belong_to_their_rows(datamodule: SIGNDataModule) -> None:
-    graph = datamodule.dataset.load()
+    graph = datamodule.precomputation.dataset.load()
     for split, loader in zip(("train", "val", "test"), datamodule.test_dataloader(), strict=True):
         rows, labels = (torch.cat(parts) for parts in zip(*loader, strict=True))
         nodes = graph.nodes_of(split)

@@ -1,22 +1,33 @@
 """Hops are right, computed once, and keep held-out nodes out of training."""
 
+import os
+import re
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import REPOSITORY
 from hypothesis import given
 from strategies import graphs
 
+from sign import memory
 from sign.datasets.communities import Communities
 from sign.diffusion import Hops, diffuse
 from sign.engines.local import LocalEngine
 from sign.errors import SignError
 from sign.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.directed import DirectedAdjacency
+from sign.operators.heat import HeatKernel
+from sign.operators.ppr import PersonalizedPageRank
+from sign.operators.triangle import TriangleAdjacency
 from sign.problem import problem_of
 from sign.sparse import CSR, Matrix
 from sign.store import Store
+from sign.testing import graph_of
 
 ADJACENCY = NormalizedAdjacency()
 
@@ -146,3 +157,156 @@ def test_a_new_operator_needs_no_other_module(tmp_path: Path) -> None:
     powers = {"p": (ADJACENCY, 2), "mine": (Twice(), 2)}
     arrays = diffuse(problem_of(graph), powers, LocalEngine(), store).arrays["train"]
     np.testing.assert_allclose(arrays[4], 4 * np.array(arrays[2]), rtol=1e-6)
+
+
+def partly_used(nodes: int = 400, edges: int = 900, **options: bool) -> Graph:
+    """A sparse graph of which a few nodes are in a split."""
+    graph = Communities(nodes=nodes, edges=edges, features=24, **options).load()
+    return replace(graph, train=graph.train[:4], val=graph.val[:2], test=graph.test[:3])
+
+
+def rows_of(hops: Hops, split: str) -> list[np.ndarray]:
+    pairs = zip(hops.arrays[split], hops.rows[split], strict=True)
+    return [np.array(array[rows]) for array, rows in pairs]
+
+
+EVERY = {
+    "p": (ADJACENCY, 3),
+    "s": (PersonalizedPageRank(), 1),
+    "q": (PersonalizedPageRank("push"), 2),
+    "t": (TriangleAdjacency(), 2),
+    "h": (HeatKernel(), 1),
+    "d": (DirectedAdjacency(), 2),
+    "f": (DirectedAdjacency(transposed=True), 3),
+}
+
+
+@pytest.mark.parametrize("inductive", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_rows_used_are_the_same_as_of_all_rows(tmp_path: Path, inductive: bool, dtype: str) -> None:
+    problem = problem_of(partly_used(inductive=inductive))
+    used, every = (
+        diffuse(problem, EVERY, LocalEngine(), Store(str(tmp_path / rows), dtype, rows))
+        for rows in ("used", "all")
+    )
+    assert 0 < used.rows_computed < every.rows_computed
+    assert every.rows_saved == 0
+    assert "% of the rows" in str(used)
+    for split in ("train", "val", "test"):
+        for ours, theirs in zip(rows_of(used, split), rows_of(every, split), strict=True):
+            assert (ours == theirs).all()
+    sizes = {array.shape[0] for array in used.arrays["test"]}
+    assert sizes == {5 if inductive else 9}
+
+
+def test_a_higher_power_starts_from_whole_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, store = partly_used(), tmp_path / "store"
+    run(graph, store, 2)
+    capsys.readouterr()
+    more = run(graph, store, 3)
+    assert (more.computed, more.found) == (1, 3)
+    assert more.rows_saved > 0
+    assert "starting again from the features" in " ".join(capsys.readouterr().out.split())
+    run(graph, store, 4, rows="all")
+    assert (run(graph, store, 4).computed, run(graph, store, 4).found) == (0, 5)
+    more = run(graph, store, 5)  # whole arrays up to 4: one product
+    assert (more.computed, more.rows_computed) == (1, 9)
+    fresh = run(graph, tmp_path / "fresh", 5)
+    for ours, anew in zip(rows_of(more, "test"), rows_of(fresh, "test"), strict=True):
+        assert (ours == anew).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("scaling", ["none", "row_sum", "standardize"])
+def test_blocks_of_columns_change_no_bit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    dtype: str,
+    scaling: str,
+) -> None:
+    problem = problem_of(partly_used(), scaling)
+    whole = diffuse(problem, EVERY, LocalEngine(), Store(str(tmp_path / "a"), dtype))
+    capsys.readouterr()
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "PART", 2000)
+    monkeypatch.setattr(memory, "left", lambda: 4 * 400 * 2 * 17)  # 17 columns of a product, 5 of a solver
+    cut = diffuse(problem, EVERY, LocalEngine(), Store(str(tmp_path / "b"), dtype))
+    said = " ".join(capsys.readouterr().out.split())
+    assert "24 columns go through p in 2 blocks of 16" in said
+    assert "24 columns go through s in 5 blocks of 5" in said
+    for ours, theirs in zip(rows_of(cut, "test"), rows_of(whole, "test"), strict=True):
+        assert (ours == theirs).all()
+
+
+def test_a_budget_that_holds_no_column_is_refused_with_one_that_does(tmp_path: Path) -> None:
+    graph = Communities(nodes=100_000, edges=200_000, features=8).load()
+    with pytest.raises(
+        SignError, match=r"engine.memory=1MB: not enough for one column .* would do"
+    ) as refused:
+        diffuse(problem_of(graph), {"p": (ADJACENCY, 1)}, LocalEngine("1MB"), Store(str(tmp_path)))
+    enough = re.search(r"([\d.]+ [MG]B) would do", str(refused.value))[1]
+    done = diffuse(problem_of(graph), {"p": (ADJACENCY, 1)}, LocalEngine(enough), Store(str(tmp_path)))
+    assert done.computed == 1
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_values_too_large_for_the_stored_type_are_refused(tmp_path: Path) -> None:
+    graph = partly_used()
+    large = replace(graph, features=graph.features * 1e6)
+    with pytest.raises(SignError, match="not finite in float16"):
+        run(large, tmp_path, dtype="float16")
+    assert not list(tmp_path.rglob("hop-*.npy"))
+
+
+def test_a_graph_of_one_node(tmp_path: Path) -> None:
+    graph = graph_of([], 1, features=np.ones((1, 2), np.float32))
+    hops = diffuse(problem_of(graph), EVERY, LocalEngine(), Store(str(tmp_path)))
+    values = dict(zip(hops.names, (array[0, 0] for array in hops.arrays["train"]), strict=True))
+    assert values["p3"] == values["s1"] == 1
+    assert values["t2"] == values["d1"] == 0
+
+
+PROGRAM = """
+import sys
+from sign import memory
+from sign.datasets.shape import Shape
+from sign.diffusion import Precomputation
+from sign.engines.local import LocalEngine
+from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.directed import DirectedAdjacency
+from sign.store import Store
+
+operators = {"p": NormalizedAdjacency(), "d": DirectedAdjacency(), "f": DirectedAdjacency(transposed=True)}
+budget = None if sys.argv[1] == "none" else sys.argv[1]
+_, hops = Precomputation(
+    Shape(name="papers", like="ogbn-papers100M", scale=0.003),
+    {letter: (operator, 3) for letter, operator in operators.items()},
+    LocalEngine(budget),
+    Store(sys.argv[2]),
+).run()
+print(memory.peak(), *(entry["checksum"] for folder in {hop.chain.folder: hop.chain for hop in hops.every}.values()
+                       for entry in folder.hops().values()))
+"""
+
+
+def test_a_budget_is_kept_and_changes_no_bit(tmp_path: Path) -> None:
+    """papers100M's shape: features of 171 MB, undirected rows of 77 MB with their weights, in 400 MB of which
+    Python and the compiler take 200."""
+
+    def peak_and_checksums(budget: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, budget, str(tmp_path / budget)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+        )
+        peak, _, checksums = done.stdout.splitlines()[-1].partition(" ")
+        return int(peak), checksums
+
+    peak_and_checksums("none")  # compiles, which takes memory
+    free, expected = peak_and_checksums("none")
+    peak, checksums = peak_and_checksums("400MB")
+    assert checksums == expected
+    assert peak < 1.1 * 400e6 < free

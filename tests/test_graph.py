@@ -32,8 +32,8 @@ def nan_features() -> np.ndarray:
         ({"labels": np.array([0, 0, -1, 0])}, "label -1 of a node in a split"),
         ({"labels": np.full((4, 1), 2)}, "0/1 matrix"),
         ({"val": np.array([4])}, "the val split names a node that does not exist"),
-        ({"test": np.array([1])}, "test split is in a split twice"),
-        ({"train": np.array([0, 0])}, "train split is in a split twice"),
+        ({"test": np.array([1])}, "test split is in another split, too"),
+        ({"train": np.array([0, 0])}, "train split are not sorted, or one is there twice"),
         ({"train": np.empty(0, np.int64)}, "no training nodes"),
     ],
 )

@@ -27,6 +27,8 @@ ORDER = [
     "store",
     "filling",
     "diffusion",
+    "inventory",
+    "export",
     "datamodule",
     "network",
     "task",

@@ -21,7 +21,7 @@ def built(settings: Settings) -> tuple[SIGNDataModule, SIGN, Tensor, Tensor]:
     """Data, network, wide rows of all nodes, and the edges for PyG."""
     datamodule = make_datamodule(settings)
     rows = np.concatenate([np.array(array) for array in datamodule.hops.arrays["train"]], axis=1)
-    csr = datamodule.dataset.load().adjacency
+    csr = datamodule.precomputation.dataset.load().adjacency
     edges = torch.from_numpy(np.stack([csr.rows, csr.indices]).astype(np.int64))
     network = make_task(settings, datamodule).network.eval()
     return datamodule, network, torch.from_numpy(rows), edges
@@ -36,14 +36,18 @@ def test_gcn(configured: Configured) -> None:
     data, network, rows, edges = built(configured("model=gcn", *PLAIN))
     peer = GCNConv(data.features, data.problem.classes)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.bias.data
-    assert_same_outputs(network, rows, peer(torch.from_numpy(data.dataset.load().features), edges))
+    assert_same_outputs(
+        network, rows, peer(torch.from_numpy(data.precomputation.dataset.load().features), edges)
+    )
 
 
 def test_sgcn(configured: Configured) -> None:
     data, network, rows, edges = built(configured("model=sgcn", "model.p=3", *PLAIN))
     peer = SGConv(data.features, data.problem.classes, K=3)
     network.output.weight.data, network.output.bias.data = peer.lin.weight.data, peer.lin.bias.data
-    assert_same_outputs(network, rows, peer(torch.from_numpy(data.dataset.load().features), edges))
+    assert_same_outputs(
+        network, rows, peer(torch.from_numpy(data.precomputation.dataset.load().features), edges)
+    )
 
 
 def test_chebnet(configured: Configured) -> None:
@@ -63,13 +67,15 @@ def test_chebnet(configured: Configured) -> None:
             ours[j] += in_delta[j] * weights[k]
     network.output.weight.data = torch.from_numpy(np.concatenate(ours, axis=1))
     network.output.bias.data = peer.bias.data
-    assert_same_outputs(network, rows, peer(torch.from_numpy(data.dataset.load().features), edges))
+    assert_same_outputs(
+        network, rows, peer(torch.from_numpy(data.precomputation.dataset.load().features), edges)
+    )
 
 
 def test_mlp_sees_the_features_alone(configured: Configured) -> None:
     data, network, rows, _ = built(configured("model=mlp", *PLAIN))
     assert data.hops.names == ["X"]
-    assert torch.equal(rows, torch.from_numpy(data.dataset.load().features))
+    assert torch.equal(rows, torch.from_numpy(data.precomputation.dataset.load().features))
     assert len(network.branches) == 1
 
 

@@ -8,19 +8,20 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
-from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from sign.datasets.dataset import Dataset
+from sign.diffusion import Precomputation
 from sign.engines.engine import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
 from sign.operators.operator import Operator
-from sign.settings import Architecture, Device, Power, Scaling, Seed, Training, check
+from sign.settings import Architecture, Checked, Device, Power, Range, Scaling, Seed, Training, check
 from sign.store import Store
 
 TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
@@ -58,6 +59,13 @@ class Settings:
     output_dir: Path
     ckpt_path: Path | None
     composed: dict[str, Any]
+
+    @property
+    def precomputation(self) -> Precomputation:
+        """What the hops depend on."""
+        return Precomputation(
+            self.dataset, self.powers, self.engine, self.store, self.scaling.features, self.branches
+        )
 
     @property
     def slug(self) -> str:
@@ -122,6 +130,41 @@ def datasets_named(cfg: DictConfig) -> list[Dataset]:
         OmegaConf.resolve(whole)
         made.append(_named(whole, "dataset", Dataset))
     return made
+
+
+@dataclass(frozen=True)
+class StoreRequest(Checked):
+    """What ``src/store.py`` is asked to do."""
+
+    action: Literal["list", "verify", "prune", "export"]
+    path: str | None
+    unused_days: Annotated[float | None, Range(0)]
+    damaged: bool
+    dry_run: bool
+    root: str
+
+    @property
+    def folder(self) -> Path:
+        """Where an export goes."""
+        if self.path is None:
+            raise SignError("path=null: action=export needs a new folder to write, such as path=cora-pack")
+        return Path(self.path)
+
+    @property
+    def existing_root(self) -> Path:
+        """The store, which has to be there."""
+        if not Path(self.root).is_dir():
+            raise SignError(
+                f"paths.store_dir={self.root}: there is no store yet; src/precompute.py fills one"
+            )
+        return Path(self.root)
+
+
+def store_request(cfg: DictConfig) -> StoreRequest:
+    """Take the settings of ``src/store.py`` out of a configuration, which then is one of a training run."""
+    with open_dict(cfg):
+        own = {field.name: cfg.pop(field.name) for field in fields(StoreRequest) if field.name != "root"}
+    return StoreRequest(**own, root=str(cfg.paths.store_dir))
 
 
 def run_folder_of(checkpoint: Any) -> Path | None:

@@ -11,15 +11,11 @@ import torch
 from torch import Tensor
 
 from sign import memory
-from sign.datasets.dataset import Dataset
-from sign.diffusion import Hops, Powers, precompute
-from sign.engines.engine import Engine
+from sign.diffusion import Hops, Precomputation
 from sign.graph import SPLITS
 from sign.problem import Problem
 from sign.scaling import scale_hop_rows
-from sign.settings import Scaling, Training
 from sign.sparse import Array
-from sign.store import Store
 
 MEMORY_SHARE = 0.5  # of the available memory that rows may take before they stay on disk
 COPY_ROWS = 1 << 14  # rows that are brought from disk at a time
@@ -88,28 +84,16 @@ class RowLoader:
 class SIGNDataModule(pl.LightningDataModule):
     """Loads the graph, brings its hops into the store, and serves their rows."""
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        powers: Powers,
-        engine: Engine,
-        store: Store,
-        scaling: Scaling,
-        training: Training,
-        seed: int,
-        branches: str = "all",
-    ) -> None:
+    def __init__(self, precomputation: Precomputation, hop_scaling: str, batch_size: int, seed: int) -> None:
         super().__init__()
-        self.dataset, self.powers, self.engine, self.store = dataset, powers, engine, store
-        self.scaling, self.batch_size, self.seed = scaling, training.batch_size, seed
-        self.chosen_branches = branches
+        self.precomputation = precomputation
+        self.hop_scaling, self.batch_size, self.seed = hop_scaling, batch_size, seed
         self.loaders: dict[str, RowLoader] = {}
 
     @cached_property
     def prepared(self) -> tuple[Problem, Hops]:
         """The data set and its hops; those that the store lacks are computed when they are first needed."""
-        scaling, branches = self.scaling.features, self.chosen_branches
-        return precompute(self.dataset, self.powers, self.engine, self.store, scaling, branches)
+        return self.precomputation.run()
 
     @property
     def problem(self) -> Problem:
@@ -157,7 +141,7 @@ class SIGNDataModule(pl.LightningDataModule):
 
     def _loader(self, split: str) -> RowLoader:
         hops, problem = self.hops, self.problem
-        rows = Rows(hops.arrays[split], hops.rows[split], self.scaling.hops, self.in_memory)
+        rows = Rows(hops.arrays[split], hops.rows[split], self.hop_scaling, self.in_memory)
         kind: Any = np.float32 if problem.multilabel else np.int64
         labels = torch.from_numpy(problem.labels[split].astype(kind))
         return RowLoader(rows, labels, max(self.batch_size, 1 << 12))

@@ -28,7 +28,7 @@ class Hops:
     names: list[str]
     arrays: dict[str, list[Array]]
     rows: dict[str, list[Array]]
-    folders: list[Path]
+    every: list[Hop]
     computed: int
     found: int
     seconds: float
@@ -36,6 +36,11 @@ class Hops:
     products: int
     rows_computed: int
     rows_saved: int
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where the hops are."""
+        return list(dict.fromkeys(hop.chain.folder for hop in self.every))
 
     def __str__(self) -> str:
         computed = f"{self.computed} hop array{'s' * (self.computed != 1)} computed"
@@ -46,21 +51,26 @@ class Hops:
         return f"{computed}, {self.found} found in the store ({self.seconds:.2f} s)"
 
 
-def precompute(
-    dataset: Dataset,
-    powers: Powers,
-    engine: Engine,
-    store: Store,
-    feature_scaling: str = "none",
-    branches: str = "all",
-) -> tuple[Problem, Hops]:
-    """Load a data set, bring its hops into the store, and say what was done."""
-    with engine.limits(Path(store.root)):
-        problem = dataset.problem(feature_scaling)
-    console.print(f"[bold]{problem.name}[/bold]: {problem.summary}", soft_wrap=True)
-    hops = diffuse(problem, powers, engine, store, branches)
-    console.print(f"{hops}", soft_wrap=True)
-    return problem, hops
+@dataclass(frozen=True)
+class Precomputation:
+    """All that hops depend on: a data set, operators, and where and how products are computed and kept."""
+
+    dataset: Dataset
+    powers: Powers
+    engine: Engine
+    store: Store
+    feature_scaling: str = "none"
+    branches: str = "all"
+
+    def run(self) -> tuple[Problem, Hops]:
+        """Load the data set, bring its hops into the store, and say what was done."""
+        with self.engine.limits(Path(self.store.root)):
+            problem = self.dataset.problem(self.feature_scaling)
+        console.print(f"[bold]{problem.name}[/bold]: {problem.summary}", soft_wrap=True)
+        hops = diffuse(problem, self.powers, self.engine, self.store, self.branches)
+        console.print(f"{hops}", soft_wrap=True)
+        without_graph = [replace(scope, origin=None) for scope in problem.scopes]  # nothing after needs it
+        return replace(problem, scopes=without_graph), hops
 
 
 def diffuse(problem: Problem, powers: Powers, engine: Engine, store: Store, branches: str = "all") -> Hops:
@@ -69,7 +79,8 @@ def diffuse(problem: Problem, powers: Powers, engine: Engine, store: Store, bran
     ``branches="last"`` opens only the highest power of each operator, as S-GCN does, not the way to it.
     """
     started = time.perf_counter()
-    store = replace(store, root=str(problem.store)) if problem.store else store
+    if problem.store:
+        store = replace(store, root=str(problem.store), dtype=problem.dtype, rows="used")
     arrays, rows, every = {}, {}, []
     wanted = [("X", None, range(1)), *((k, op, range(1, power + 1)) for k, (op, power) in powers.items())]
     with progress() as bar, engine.limits(Path(store.root)):
@@ -92,7 +103,7 @@ def diffuse(problem: Problem, powers: Powers, engine: Engine, store: Store, bran
         names=[hop.name for hop in chosen],
         arrays=arrays,
         rows=rows,
-        folders=list(dict.fromkeys(hop.folder for hop in every)),
+        every=every,
         computed=len(every) - found,
         found=found,
         seconds=time.perf_counter() - started,

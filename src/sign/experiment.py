@@ -99,14 +99,7 @@ def fit_and_test(
 def make_datamodule(settings: Settings) -> SIGNDataModule:
     """The data module of a run."""
     return SIGNDataModule(
-        settings.dataset,
-        settings.powers,
-        settings.engine,
-        settings.store,
-        settings.scaling,
-        settings.training,
-        settings.seed,
-        settings.branches,
+        settings.precomputation, settings.scaling.hops, settings.training.batch_size, settings.seed
     )
 
 

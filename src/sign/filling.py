@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -34,9 +33,10 @@ class Hop:
     """One stored array: ``p2`` is the second power of the operator under the letter p."""
 
     name: str
+    power: int
+    chain: Chain
     array: Array
     rows: Rows
-    folder: Path
     found: bool
     seconds: float
     products: int
@@ -118,6 +118,7 @@ def _found(task: Task, used: Rows) -> dict[int, Hop]:
     hops = {}
     for rows in (None,) if used is None else (used, None):
         chain = task.chain(rows)
+        chain.touch()
         for power, entry in chain.hops().items():
             if power in task.powers:
                 hops[power] = _hop(task, chain, rows, power, True, entry["seconds"])
@@ -126,7 +127,7 @@ def _found(task: Task, used: Rows) -> dict[int, Hop]:
 
 def _hop(task: Task, chain: Chain, rows: Rows, power: int, found: bool, seconds: float) -> Hop:
     name, products = task.name(power), task.operator.products if task.operator else 0
-    return Hop(name, chain.open(power), rows, chain.folder, found, seconds, products)
+    return Hop(name, power, chain, chain.open(power), rows, found, seconds, products)
 
 
 def _compute(task: Task, chain: Chain, used: Rows, missing: list[int]) -> dict[int, float]:
@@ -147,10 +148,10 @@ def _compute(task: Task, chain: Chain, used: Rows, missing: list[int]) -> dict[i
 
 def _write_features(task: Task, origin: Origin, used: Rows, draft: Draft) -> float:
     """Store the scaled features."""
-    began = time.perf_counter()
-    for part in memory.parts(draft.array):
-        draft.array[part] = _scaled(origin, part if used is None else used[part])
-        _check_finite(draft.array[part], task.store.dtype, "the features")
+    began, features = time.perf_counter(), origin.graph.features
+    for place, rows in memory.gather(features, used):
+        draft.array[place] = _as_stored(origin.scaling.apply(rows), task.store.dtype, "the features")
+        memory.release(draft.array[place])
     return draft.commit(time.perf_counter() - began, 0)
 
 
@@ -243,16 +244,9 @@ def _load(task: Task, origin: Origin, power: int, block: slice) -> Floats:
     x = np.empty((task.scope.nodes, block.stop - block.start), np.float32)
     array = task.chain(None).open(power) if power else origin.graph.features
     for part in memory.slices(array):
-        x[part] = array[part, block] if power else _scaled(origin, part)[:, block]
+        x[part] = array[part, block] if power else origin.scaling.apply(array[part], block)
         memory.release(array[part])
     return x
-
-
-def _scaled(origin: Origin, rows: slice | Array) -> Floats:
-    features = origin.graph.features
-    scaled = origin.scaling.apply(features[rows])
-    memory.release(features)
-    return scaled
 
 
 def _product(
@@ -278,12 +272,15 @@ def _round(x: Floats, dtype: str, rows: Rows, what: str) -> None:
     """Round to what the store holds, so that going on from the store or from memory is the same."""
     for part in memory.slices(x if rows is None else rows):
         chosen = part if rows is None else rows[part]
-        values = x[chosen].astype(dtype, copy=False)
-        _check_finite(values, dtype, what)
+        stored = _as_stored(x[chosen], dtype, what)
         if dtype != "float32":
-            x[chosen] = values
+            x[chosen] = stored
 
 
-def _check_finite(values: Array, dtype: str, what: str) -> None:
-    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-        raise SignError(f"{what} made values that are not finite in {dtype}; is its matrix finite?")
+def _as_stored(values: Array, dtype: str, what: str) -> Array:
+    """The values as the store holds them; all have to be finite."""
+    with np.errstate(over="ignore"):  # it is found below
+        stored = values.astype(dtype, copy=False)
+    if stored.size and not (np.isfinite(stored.min()) and np.isfinite(stored.max())):
+        raise SignError(f"{what}: some values are not finite in {dtype}, the type of the store (store.dtype)")
+    return stored

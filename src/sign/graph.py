@@ -110,8 +110,12 @@ class Graph:
             nodes = self.nodes_of(split)
             if len(nodes) and (nodes.min() < 0 or nodes.max() >= self.nodes):
                 raise SignError(f"{self.name}: the {split} split names a node that does not exist")
-            if owner[nodes].any() or len(np.unique(nodes)) != len(nodes):
-                raise SignError(f"{self.name}: a node of the {split} split is in a split twice")
+            if len(nodes) and (np.diff(nodes) <= 0).any():
+                raise SignError(
+                    f"{self.name}: the nodes of the {split} split are not sorted, or one is there twice"
+                )
+            if owner[nodes].any():
+                raise SignError(f"{self.name}: a node of the {split} split is in another split, too")
             owner[nodes] = number
         if not len(self.train):
             raise SignError(f"{self.name}: there are no training nodes")

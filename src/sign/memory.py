@@ -125,9 +125,9 @@ def release(*arrays: NDArray[Any] | None) -> None:
         mapped.madvise(mmap.MADV_DONTNEED, first, min(high - start, len(mapped)) - first)
 
 
-def slices(array: NDArray[Any], size: int = PART) -> list[slice]:
+def slices(array: NDArray[Any], size: int | None = None) -> list[slice]:
     """Parts of about ``size`` bytes along the first axis."""
-    rows = max(1, size // max(1, array[:1].nbytes))
+    rows = max(1, (size or PART) // max(1, array[:1].nbytes))
     return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
 
 
@@ -138,12 +138,27 @@ def parts(array: NDArray[Any]) -> Iterator[slice]:
         release(array[part])
 
 
+def gather(array: NDArray[Any], rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Blocks of ``array[rows]``, or of all rows, each with its place; ``rows`` are sorted.
+
+    A map is read in order and never whole: what lies between the rows of a block is let go with it.
+    """
+    for part in slices(array):
+        if rows is None:
+            yield part, array[part]
+        else:
+            first, last = np.searchsorted(rows, (part.start, part.stop))
+            if first < last:
+                yield slice(int(first), int(last)), array[rows[first:last]]
+        release(array[part])
+
+
 def take(array: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-    """``array[rows]``, block by block, within the budget."""
+    """``array[rows]`` within the budget; ``rows`` are sorted."""
     taken = empty((len(rows), *array.shape[1:]), array.dtype)
-    for part in parts(taken):
-        taken[part] = array[rows[part]]
-        release(array)
+    for place, values in gather(array, rows):
+        taken[place] = values
+        release(taken[place])
     return taken
 
 
@@ -171,8 +186,11 @@ def resident() -> int:
 
 def peak() -> int:
     """The largest resident size of this process so far, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    try:  # ru_maxrss would count what the process that started this one had
+        return int(_fields("/proc/self/status")["VmHWM"].split()[0]) * 1024
+    except (OSError, KeyError):
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def parse(text: str) -> int | None:
@@ -192,11 +210,14 @@ def readable(size: float) -> str:
 
 def _machine() -> int:
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        fields = dict(line.split(":", 1) for line in lines)
-        return int(fields["MemAvailable"].split()[0]) * 1024
+        return int(_fields("/proc/meminfo")["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError):  # not Linux: half of what is built in is a careful guess
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+def _fields(file: str) -> dict[str, str]:
+    lines = Path(file).read_text().splitlines()
+    return dict(line.split(":", 1) for line in lines if ":" in line)
 
 
 def _number(file: Path) -> int | None:

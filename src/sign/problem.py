@@ -8,7 +8,7 @@ on the graph induced by the training nodes (``train``), validation and test rows
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Scope:
 class Problem:
     """Everything about a data set that training needs, beside the hops of its scopes.
 
-    ``store`` is the folder of hops that came without their graph.
+    Hops that came without their graph are in a ``store`` of their own, of type ``dtype``.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Problem:
     labels: dict[str, Array]
     scopes: list[Scope]
     store: Path | None = None
+    dtype: Literal["float32", "float16"] = "float32"
 
 
 def problem_of(graph: Graph, feature_scaling: str = "none") -> Problem:

@@ -36,25 +36,23 @@ class FeatureScaling:
         """What the scaled features depend on, beside the features."""
         return self.how if self.mean is None else f"{self.how}-{digest(self.mean, self.deviation)}"
 
-    def apply(self, features: Array) -> Floats:
-        """Scaled rows as float32."""
-        rows = features.astype(np.float32)
+    def apply(self, features: Array, columns: slice = slice(None)) -> Floats:
+        """Columns of the scaled rows, as float32."""
+        rows = features[:, columns].astype(np.float32)
         if self.how == "row_sum":
-            sums = np.abs(rows).sum(axis=1, keepdims=True)
+            sums = np.abs(features.astype(np.float32, copy=False)).sum(axis=1, keepdims=True)
             rows /= np.where(sums > 0, sums, 1)
         elif self.mean is not None and self.deviation is not None:
-            rows -= self.mean
-            rows /= self.deviation
+            rows -= self.mean[columns]
+            rows /= self.deviation[columns]
         return rows
 
 
 def _mean(graph: Graph, center: Array, power: int) -> Array:
     """Mean of (x - center) ** power over the training nodes, block by block in double precision."""
     total = np.zeros_like(center)
-    for part in memory.slices(graph.features):
-        nodes = graph.train[(graph.train >= part.start) & (graph.train < part.stop)]
-        total += ((graph.features[nodes].astype(np.float64) - center) ** power).sum(axis=0)
-        memory.release(graph.features[part])
+    for _, rows in memory.gather(graph.features, graph.train):
+        total += ((rows.astype(np.float64) - center) ** power).sum(axis=0)
     return total / len(graph.train)
 
 

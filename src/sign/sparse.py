@@ -97,22 +97,27 @@ def _pointers(lengths: Array) -> NDArray[np.int64]:
     return indptr
 
 
-def _windows(indptr: Array, *arrays: Array | None) -> Iterator[Array]:
-    """Blocks of rows, a list of boundaries for each window of rows whose part of ``arrays`` is used at once.
+def _windows(indptr: Array, *arrays: Array | None) -> Iterator[tuple[int, int]]:
+    """First and last row of each window of rows whose part of ``arrays`` is used at once.
 
-    Arrays in memory have one window. Of mapped ones, what was used is released with each window.
+    Arrays in memory have one window. Where some are mapped, what was used of them is released with each window.
     """
     rows, mapped = len(indptr) - 1, [a for a in arrays if a is not None and memory.mapping(a) is not None]
+    room = memory.PART // max((array.itemsize for array in mapped), default=1)
     first = 0
     while first < rows:
         last = rows
         if mapped:
-            room = memory.PART // max(array.itemsize for array in mapped)
             last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + room, "right")) - 1)
-        yield row_blocks(indptr, thread_blocks(), first, last)
-        for array in mapped:
-            memory.release(array[indptr[first] : indptr[last]])
+        yield first, last
+        memory.release(*mapped)
         first = last
+
+
+def _blocks(indptr: Array, *arrays: Array | None) -> Iterator[Array]:
+    """Boundaries of blocks of rows for threads, window by window."""
+    for first, last in _windows(indptr, *arrays):
+        yield row_blocks(indptr, thread_blocks(), first, last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +143,14 @@ class CSR:
         return len(self.indices)
 
     @property
-    def windows(self) -> Iterator[Array]:
+    def arrays(self) -> tuple[Array, Array | None]:
+        """What is stored of each entry."""
+        return self.indices, self.weights
+
+    @property
+    def blocks(self) -> Iterator[Array]:
         """Boundaries of blocks of rows for threads, a window of mapped rows at a time."""
-        return _windows(self.indptr, self.indices, self.weights)
+        return _blocks(self.indptr, *self.arrays)
 
     @cached_property
     def digest(self) -> str:
@@ -155,7 +165,7 @@ class CSR:
         from sign.assembly import sum_rows
 
         sums = np.empty(self.nodes)
-        for bounds in self.windows:
+        for bounds in self.blocks:
             sum_rows(self.indptr, self.weights, bounds, sums)
         return sums
 
@@ -184,7 +194,7 @@ class CSR:
         indices = memory.empty(int(indptr[-1]), index_type(nodes))
         values = None if weights is None else memory.empty(len(indices), np.float32)
         cursors = indptr[:-1].copy()
-        for blocks in _windows(indptr, indices, values):
+        for blocks in _blocks(indptr, indices, values):
             for part in memory.parts(source):
                 given = None if weights is None else weights[part]
                 threads = blocks[::BLOCKS_PER_THREAD]
@@ -229,11 +239,11 @@ class CSR:
         """Whether the matrix is its own transpose, up to rounding of weights."""
         from sign.assembly import asymmetry, same_weights
 
-        difference = sum(int(asymmetry(self.indptr, self.indices, bounds)) for bounds in self.windows)
+        difference = sum(int(asymmetry(self.indptr, self.indices, bounds)) for bounds in self.blocks)
         if difference % 2**64:
             return False
         return self.weights is None or all(
-            same_weights(self.indptr, self.indices, self.weights, bounds) for bounds in self.windows
+            same_weights(self.indptr, self.indices, self.weights, bounds) for bounds in self.blocks
         )
 
     @cached_property
@@ -249,7 +259,7 @@ class CSR:
         indices = memory.empty(self.entries, self.indices.dtype)
         values = None if self.weights is None else memory.empty(self.entries, np.float32)
         cursors = indptr[:-1].copy()
-        for blocks in _windows(indptr, indices, values):
+        for blocks in _blocks(indptr, indices, values):
             threads = blocks[::BLOCKS_PER_THREAD]
             first = 0
             for rows, part in self._spans():
@@ -270,15 +280,13 @@ class CSR:
         other = self.transposed
         mine, theirs = (self.indptr, self.indices), (other.indptr, other.indices)
         lengths = np.empty(self.nodes, np.int64)
-        for bounds in self.windows:
+        for bounds in _blocks(self.indptr, self.indices, other.indices):
             count_union(*mine, *theirs, bounds, lengths)
-            memory.release(other.indices)
         indptr = _pointers(lengths)
         indices = memory.empty(int(indptr[-1]), self.indices.dtype)
         values = memory.empty(len(indices), np.float32)
-        for bounds in self.windows:
+        for bounds in _blocks(indptr, indices, values, *self.arrays, *other.arrays):
             fill_mean(*mine, self.weights, *theirs, other.weights, bounds, indptr, indices, values)
-            memory.release(other.indices, other.weights, indices, values)
         return CSR(indptr, indices, values)
 
     def keep(self, chosen: NDArray[np.bool_]) -> "CSR":
@@ -286,7 +294,7 @@ class CSR:
         from sign.assembly import copy_chosen, count_chosen
 
         lengths = np.empty(self.nodes, np.int64)
-        for bounds in _windows(self.indptr, chosen):
+        for bounds in _blocks(self.indptr, chosen):
             count_chosen(self.indptr, chosen, bounds, lengths)
         indptr = _pointers(lengths)
         if indptr[-1] == self.entries:
@@ -296,9 +304,8 @@ class CSR:
             if array is None:
                 continue
             copies.append(memory.empty(int(indptr[-1]), array.dtype))
-            for bounds in self.windows:
+            for bounds in _blocks(self.indptr, array, chosen, copies[-1]):
                 copy_chosen(self.indptr, array, chosen, bounds, indptr, copies[-1])
-                memory.release(chosen, copies[-1])
         return CSR(indptr, *copies)
 
     def without_loops(self) -> "CSR":
@@ -306,9 +313,8 @@ class CSR:
         from sign.assembly import mark_loops
 
         chosen = memory.empty(self.entries, np.bool_)
-        for bounds in self.windows:
+        for bounds in _blocks(self.indptr, self.indices, chosen):
             mark_loops(self.indptr, self.indices, bounds, chosen)
-            memory.release(chosen)
         return self.keep(chosen)
 
     def with_loops(self) -> "CSR":
@@ -327,9 +333,8 @@ class CSR:
             return self
         chosen = memory.empty(self.entries, np.bool_)
         limit = np.uint64(share * 2.0**64)
-        for bounds in self.windows:
+        for bounds in _blocks(self.indptr, self.indices, chosen):
             mark_drawn(self.indptr, self.indices, bounds, np.uint64(seed), limit, chosen)
-            memory.release(chosen)
         return self.keep(chosen)
 
     def induced(self, nodes: Array) -> "CSR":
@@ -339,32 +344,29 @@ class CSR:
         place = np.full(self.nodes, -1, self.indices.dtype)
         place[nodes] = np.arange(len(nodes), dtype=place.dtype)
         lengths = np.empty(len(nodes), np.int64)
-        # windows of the rows that are asked for, which may lie anywhere in mapped arrays
-        wanted = _pointers(np.diff(self.indptr)[nodes])
         mine = (self.indptr, self.indices)
-        for bounds in _windows(wanted, self.indices):
+        for _, bounds in self.blocks_of(nodes):
             count_induced(*mine, nodes, place, bounds, lengths)
-            memory.release(self.indices)
         indptr = _pointers(lengths)
         indices = memory.empty(int(indptr[-1]), self.indices.dtype)
         values = None if self.weights is None else memory.empty(len(indices), np.float32)
-        for bounds in _windows(wanted, self.indices, self.weights):
+        for _, bounds in self.blocks_of(nodes):
             fill_induced(*mine, self.weights, nodes, place, bounds, indptr, indices, values)
             sort_rows(indptr, indices, values, bounds, lengths)
-            memory.release(self.indices, self.weights, indices, values)
+            memory.release(indices, values)
         return CSR(indptr, indices, values)
 
     def blocks_of(self, rows: Array | None) -> Iterator[tuple[Array | None, Array]]:
-        """Windows of a sorted list of rows, or of all, with the boundaries of blocks of equal work in each."""
+        """Windows of a list of rows, or of all, with the boundaries of blocks of equal work in each."""
         if rows is None:
-            yield from ((None, blocks) for blocks in self.windows)
+            yield from ((None, blocks) for blocks in self.blocks)
             return
         starts, ends = self.indptr[rows], self.indptr[rows + 1]
-        for blocks in _windows(_pointers(ends - starts), self.indices, self.weights):
-            yield rows, blocks
-            # a window counts the entries of the list, which lie among those of other rows
-            used = slice(int(starts[blocks[0]]), int(ends[blocks[-1] - 1]))
-            memory.release(self.indices[used], None if self.weights is None else self.weights[used])
+        work = _pointers(ends - starts)
+        # Rows of the list lie among others, and a page of a map holds many: windows go by what lies between.
+        span = np.maximum.accumulate(np.append(starts, ends[-1:]))
+        for first, last in _windows(span, *self.arrays):
+            yield rows, row_blocks(work, thread_blocks(), first, last)
 
     def with_rows(self, rows: Array) -> "CSR":
         """The matrix whose other rows are empty."""
@@ -380,15 +382,13 @@ class CSR:
         from sign.assembly import mark_columns
 
         marked = np.zeros(self.nodes, np.bool_)
-        for part in memory.parts(rows):
-            mark_columns(self.indptr, self.indices, rows[part], marked)
-            memory.release(self.indices)
+        for _, bounds in self.blocks_of(rows):
+            mark_columns(self.indptr, self.indices, rows[bounds[0] : bounds[-1]], marked)
         return marked
 
     def _spans(self) -> Iterator[tuple[Array, slice]]:
         """Windows of rows as matrices of their own: where their rows start, and their entries."""
-        for bounds in self.windows:
-            first, last = bounds[0], bounds[-1]
+        for first, last in _windows(self.indptr, *self.arrays):
             part = slice(int(self.indptr[first]), int(self.indptr[last]))
             yield self.indptr[first : last + 1] - self.indptr[first], part
 

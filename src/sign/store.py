@@ -7,6 +7,7 @@ counts only when the manifest lists it and the file has the recorded size, shape
 durable, so a process that is killed leaves nothing that is taken for whole.
 """
 
+import contextlib
 import errno
 import fcntl
 import hashlib
@@ -52,6 +53,21 @@ class Chain:
     def open(self, power: int) -> Array:
         """The memory-mapped array of a hop that :meth:`hops` lists."""
         return np.load(self._file(power), mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+
+    def touch(self) -> None:
+        """Note that the chain was used, for whoever frees space later."""
+        with contextlib.suppress(OSError):  # a store that can only be read
+            os.utime(self.folder / MANIFEST)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a process is adding to this chain."""
+        try:
+            with (self.folder / ".lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
 
     @contextmanager
     def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
@@ -141,9 +157,13 @@ class Chain:
             array = self.open(power)
             if list(array.shape) != entry["shape"] or array.dtype != self.key["dtype"]:
                 return False
-            return not self.verify or digest(array) == entry["checksum"]
+            return not self.verify or self.is_intact(power, entry)
         except (OSError, ValueError, KeyError, TypeError):
             return False
+
+    def is_intact(self, power: int, entry: dict[str, Any]) -> bool:
+        """Whether the array has the checksum that was recorded."""
+        return bool(digest(self.open(power)) == entry["checksum"])
 
 
 @dataclass(frozen=True)

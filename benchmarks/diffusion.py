@@ -1,0 +1,293 @@
+"""Diffusion beside its peers: ``python benchmarks/diffusion.py``.
+
+One run compares a product, and two hops from the edge list, with scipy (what the official code uses), torch's
+compressed rows, PyG's ``transforms.SIGN`` and, where it is installed, python-graphblas. Every contender is a
+process of its own with the same edges and features, so that its peak memory is its own. Graphs: ``communities`` of
+three sizes, a factor 4 apart, or look-alikes of the paper's data sets: ``--like reddit --scale 0.2``. The table and
+the plot go to ``--output``.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from sign import memory
+from sign.datasets.communities import Communities
+from sign.datasets.shape import SIZES, Shape
+
+CONTENDERS = ("ours", "torch", "scipy", "graphblas", "pyg")
+REPEATS = 3
+LARGEST = (1_000_000, 10_000_000)
+
+
+def best(function: Callable[[], Any]) -> float:
+    """Seconds of the fastest of a few runs."""
+    seconds = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+# Each contender gives, for edges (each once) and features, two functions: one product, and two hops.
+
+
+def ours(source, target, x) -> tuple[Callable, Callable]:
+    from sign.engines.local import LocalEngine
+    from sign.graph import Graph
+    from sign.operators.adjacency import NormalizedAdjacency
+    from sign.sparse import CSR
+    from sign.testing import graph_of
+
+    engine, operator = LocalEngine(), NormalizedAdjacency()
+
+    def build() -> Any:
+        graph = Graph.__new__(Graph)  # the checks of a data set are not part of the comparison
+        object.__setattr__(graph, "adjacency", CSR.from_edges(source, target, len(x), both=True))
+        object.__setattr__(graph, "directed", False)
+        return operator.matrix(graph)
+
+    def two_hops() -> None:
+        matrix = build()
+        engine.product(matrix, engine.product(matrix, x))
+
+    small = graph_of(np.zeros((0, 2)), 2)  # compiles
+    engine.product(operator.matrix(small), small.features)
+    matrix = build()
+    return lambda: engine.product(matrix, x), two_hops
+
+
+def official(source, target, x) -> tuple[Callable, Callable]:
+    """scipy, as the official code does it."""
+    import scipy.sparse
+
+    nodes = len(x)
+
+    def build() -> Any:
+        rows, columns = np.concatenate([source, target]), np.concatenate([target, source])
+        ones = np.ones(len(rows), np.float32)
+        matrix = scipy.sparse.coo_array((ones, (rows, columns)), (nodes, nodes)).tocsr()
+        matrix = matrix + scipy.sparse.eye_array(nodes, dtype=np.float32, format="csr")
+        scale = scipy.sparse.diags_array(1 / np.sqrt(matrix.sum(axis=1))).astype(np.float32)
+        return (scale @ matrix @ scale).tocsr()
+
+    def two_hops() -> None:
+        matrix = build()
+        matrix @ (matrix @ x)
+
+    matrix = build()
+    return lambda: matrix @ x, two_hops
+
+
+def torch_csr(source, target, x) -> tuple[Callable, None]:
+    import torch
+
+    from sign.engines.torch import _sparse
+    from sign.operators.adjacency import NormalizedAdjacency
+    from sign.sparse import CSR
+    from sign.testing import graph_of
+
+    graph = graph_of(np.stack([source, target], axis=1), len(x), features=x)
+    sparse = _sparse(CSR.from_scipy(NormalizedAdjacency().matrix(graph).to_scipy()), torch.device("cpu"))
+    dense = torch.from_numpy(x)
+    return lambda: sparse @ dense, None
+
+
+def graphblas(source, target, x) -> tuple[Callable, None]:
+    import graphblas
+
+    from sign.operators.adjacency import NormalizedAdjacency
+    from sign.testing import graph_of
+
+    graph = graph_of(np.stack([source, target], axis=1), len(x), features=x)
+    sparse = graphblas.io.from_scipy_sparse(NormalizedAdjacency().matrix(graph).to_scipy())
+    dense = graphblas.Matrix.from_dense(x)
+    return lambda: sparse.mxm(dense, graphblas.semiring.plus_times).new(), None
+
+
+def pyg(source, target, x) -> tuple[None, Callable]:
+    import torch
+    import torch_geometric.transforms as T
+    from torch_geometric.data import Data
+
+    both = np.stack([np.concatenate([source, target]), np.concatenate([target, source])])
+    edges = torch.from_numpy(both)
+    return None, lambda: T.SIGN(2)(Data(x=torch.from_numpy(x), edge_index=edges))
+
+
+MAKERS = {"ours": ours, "scipy": official, "torch": torch_csr, "graphblas": graphblas, "pyg": pyg}
+
+
+def contend(name: str, folder: Path) -> dict[str, Any]:
+    """One contender on one graph; runs in a process of its own."""
+    source, target, x = (np.load(folder / f"{part}.npy") for part in ("source", "target", "x"))
+    before = memory.resident()
+    product, two_hops = MAKERS[name](source, target, x)
+    found = {"product": best(product) if product else None, "two_hops": best(two_hops) if two_hops else None}
+    return found | {"memory": memory.peak() - before}
+
+
+def copy_bandwidth() -> float:
+    """Bytes a second that all cores read and write when they copy, the limit of anything that moves memory."""
+    from numba import njit, prange
+
+    @njit(parallel=True)
+    def copy(a, b):
+        for i in prange(len(a)):
+            b[i] = a[i]
+
+    a = np.ones(1 << 27, np.float32)
+    b = np.zeros_like(a)
+    copy(a[:10], b[:10])
+    return 2 * a.nbytes / best(lambda: copy(a, b))
+
+
+def graphs(options: argparse.Namespace) -> dict[str, Any]:
+    """The data sets to compare on, by name."""
+    if options.like:
+        return {
+            f"{options.like} × {options.scale:g}": Shape(
+                name="look-alike", like=options.like, scale=options.scale
+            )
+        }
+    nodes, edges = (int(size * options.scale) for size in LARGEST)
+    sizes = [1] if options.largest else [16, 4, 1]
+    return {
+        f"communities, {nodes // part:,} nodes": Communities(
+            nodes=nodes // part, edges=edges // part, features=options.features
+        )
+        for part in sizes
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--like", choices=list(SIZES), help="a data set of the paper instead of communities")
+    parser.add_argument("--scale", type=float, default=1.0, help="of nodes and edges")
+    parser.add_argument("--features", type=int, default=100)
+    parser.add_argument("--largest", action="store_true", help="only the largest graph")
+    parser.add_argument("--without", nargs="*", default=[], choices=CONTENDERS)
+    parser.add_argument("--output", type=Path, default=Path("outputs/benchmarks"))
+    parser.add_argument("--contender", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.contender:
+        print(json.dumps(contend(options.contender, options.folder)))
+        return
+    copied = copy_bandwidth()
+    table = Table(
+        title=f"Two hops on {os.cpu_count()} cores; they copy {copied / 1e9:.1f} GB/s (read and write)"
+    )
+    for column in (
+        "graph",
+        "entries",
+        "",
+        "product, s",
+        "gathered GB/s",
+        "ratio",
+        "two hops, s",
+        "ratio",
+        "memory",
+    ):
+        table.add_column(column, justify="left" if column in ("graph", "") else "right")
+    results = []
+    for title, dataset in graphs(options).items():
+        with tempfile.TemporaryDirectory() as folder:
+            entries, features = save(dataset, Path(folder))
+            for name in CONTENDERS:
+                if name in options.without:
+                    continue
+                result = run_apart(name, Path(folder))
+                if result is None:
+                    print(f"{title}: {name} is not installed, or failed", file=sys.stderr)
+                    continue
+                result |= {"graph": title, "entries": entries, "features": features, "name": name}
+                results.append(result)
+                base = next(r for r in results if r["graph"] == title and r["name"] == "ours")
+                table.add_row(*row(result, base))
+                print(" ".join(row(result, base)), file=sys.stderr, flush=True)
+            table.add_section()
+    Console(width=130).print(table)
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "diffusion.json").write_text(json.dumps({"copy": copied, "results": results}, indent=2))
+    print(plot(results, copied, options.output / "diffusion.png"))
+
+
+def save(dataset: Any, folder: Path) -> tuple[int, int]:
+    """The edges, each once, and the features as files."""
+    graph = dataset.load()
+    csr = graph.undirected
+    upper = csr.rows < csr.indices
+    np.save(folder / "source", csr.rows[upper].astype(np.int64))
+    np.save(folder / "target", csr.indices[upper].astype(np.int64))
+    np.save(folder / "x", graph.features)
+    return csr.entries, graph.features.shape[1]
+
+
+def run_apart(name: str, folder: Path) -> dict[str, Any] | None:
+    """The contender in a process of its own."""
+    command = [sys.executable, __file__, "--contender", name, "--folder", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+
+
+def row(result: dict[str, Any], base: dict[str, Any]) -> list[str]:
+    cells = [result["graph"], f"{result['entries']:,}", result["name"]]
+    seconds = result["product"]
+    gathered = result["entries"] * result["features"] * 4
+    cells += (
+        ["", "", ""]
+        if seconds is None
+        else [
+            f"{seconds:.3f}",
+            f"{gathered / seconds / 1e9:.1f}",
+            f"{seconds / base['product']:.2f}",
+        ]
+    )
+    both = result["two_hops"]
+    cells += ["", ""] if both is None else [f"{both:.2f}", f"{both / base['two_hops']:.2f}"]
+    return [*cells, memory.readable(result["memory"])]
+
+
+def plot(results: list[dict[str, Any]], copied: float, file: Path) -> Path:
+    """Seconds of a product and peak memory against entries."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+    for name in CONTENDERS:
+        mine = [r for r in results if r["name"] == name]
+        for axis, what in zip(axes, ("two_hops" if name == "pyg" else "product", "memory"), strict=True):
+            label = f"{name}, two hops" if name == "pyg" else name
+            axis.plot([r["entries"] for r in mine], [r[what] for r in mine], marker="o", label=label)
+    features = results[0]["features"]
+    entries = np.array(sorted({r["entries"] for r in results}))
+    axes[0].plot(entries, entries * features * 4 / copied, "k--", label="copying what is gathered")
+    for axis, title in zip(
+        axes, (f"seconds, {features} features", "peak memory beside the input, bytes"), strict=True
+    ):
+        axis.set(xscale="log", yscale="log", xlabel="entries", title=title)
+    axes[0].legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(file, dpi=150)
+    return file
+
+
+if __name__ == "__main__":
+    main()

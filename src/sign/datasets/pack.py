@@ -1,0 +1,70 @@
+"""Hops that were computed elsewhere, without their graph: what ``store.py action=export`` writes."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sign.datasets.dataset import Dataset
+from sign.errors import SignError
+from sign.graph import SPLITS, Graph
+from sign.problem import Problem, Scope
+
+CARD = "pack.json"  # what the folder holds
+LABELS = "labels-{split}.npy"
+ROWS = "rows-{scope}-{split}.npy"
+HOPS = "hops"  # a store of its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pack(Dataset):
+    """Labels, splits and hops of one data set. Nothing can be computed on it: it has no graph."""
+
+    path: str
+
+    def load(self) -> Graph:
+        """There is none."""
+        raise SignError(f"dataset.path={self.path}: a pack of hops has no graph")
+
+    def problem(self, feature_scaling: str) -> Problem:
+        """What was exported."""
+        folder = Path(self.path)
+        if not (folder / CARD).is_file():
+            raise SignError(
+                f"dataset.path={self.path}: no pack of hops there; make one with src/store.py action=export"
+            )
+        try:
+            card = json.loads((folder / CARD).read_text())
+            scopes = [self._scope(folder, scope) for scope in card["scopes"]]
+            labels = {split: _read(folder / LABELS.format(split=split)) for split in SPLITS}
+        except (KeyError, TypeError, ValueError, OSError) as error:
+            raise SignError(
+                f"dataset.path={self.path}: the pack is damaged ({error}); export it again"
+            ) from error
+        if feature_scaling != card["feature_scaling"]:
+            raise SignError(
+                f"scaling.features={feature_scaling}: the pack {self.path} was exported with "
+                f"scaling.features={card['feature_scaling']}"
+            )
+        return Problem(
+            name=card["name"],
+            summary=card["summary"],
+            classes=card["classes"],
+            multilabel=card["multilabel"],
+            labels=labels,
+            scopes=scopes,
+            store=folder / HOPS,
+            dtype=card["dtype"],
+        )
+
+    def _scope(self, folder: Path, card: dict[str, Any]) -> Scope:
+        rows = {
+            split: _read(folder / ROWS.format(scope=card["name"], split=split)) for split in card["splits"]
+        }
+        return Scope(card["name"], card["nodes"], card["features"], rows, card["source"])
+
+
+def _read(file: Path) -> Any:
+    return np.load(file, allow_pickle=False)

@@ -1,0 +1,79 @@
+"""The hops of one configuration in one folder, which trains elsewhere without the graph."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from sign import memory
+from sign.console import console
+from sign.datasets.pack import CARD, HOPS, LABELS, ROWS
+from sign.diffusion import Hops, Precomputation
+from sign.errors import SignError
+from sign.problem import Problem
+from sign.sparse import digest
+from sign.store import Store
+
+
+def export(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -> None:
+    """Write the rows used of every hop, the labels and the splits, and say how to train on them.
+
+    The card is written last: a folder that was left half-written is none.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise SignError(f"path={folder}: is not empty; choose a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        _write(source, problem, hops, folder)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    powers = " ".join(f"model.{letter}={power}" for letter, (_, power) in source.powers.items() if power)
+    console.print(f"{memory.readable(size)} in {folder}; to train on it, on any machine:", soft_wrap=True)
+    console.print(
+        f"python src/train.py dataset=pack dataset.path={folder} {powers} "
+        f"scaling.features={source.feature_scaling} (and the settings of your training)",
+        soft_wrap=True,
+    )
+
+
+def _write(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -> None:
+    target = Store(str(folder / HOPS), source.store.dtype)
+    scopes = {scope.name: scope for scope in problem.scopes}
+    for hop in hops.every:
+        scope = scopes[hop.chain.key["scope"]]
+        key = {name: value for name, value in hop.chain.key.items() if name not in ("format", "dtype")}
+        key["rows"] = None if scope.used is None else digest(scope.used)
+        rows = np.arange(scope.nodes) if scope.used is None else scope.used
+        chain = target.chain(problem.name, **key)
+        with chain.locked(lambda: None), chain.draft(hop.power, (len(rows), scope.features)) as draft:
+            for place, values in memory.gather(hop.array, hop.places(rows)):
+                draft.array[place] = values
+            draft.commit(hop.seconds, hop.products)
+    for split, labels in problem.labels.items():
+        np.save(folder / LABELS.format(split=split), labels, allow_pickle=False)
+    for scope in problem.scopes:
+        for split, nodes in scope.rows.items():
+            np.save(folder / ROWS.format(scope=scope.name, split=split), nodes, allow_pickle=False)
+    card = {
+        "name": problem.name,
+        "summary": problem.summary,
+        "classes": problem.classes,
+        "multilabel": problem.multilabel,
+        "feature_scaling": source.feature_scaling,
+        "dtype": source.store.dtype,
+        "hops": sorted({hop.name for hop in hops.every}),
+        "scopes": [
+            {
+                "name": scope.name,
+                "nodes": scope.nodes,
+                "features": scope.features,
+                "splits": list(scope.rows),
+                "source": scope.source,
+            }
+            for scope in problem.scopes
+        ],
+    }
+    (folder / CARD).write_text(json.dumps(card, indent=2) + "\n")

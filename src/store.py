@@ -1,0 +1,30 @@
+"""Look after the store: ``python src/store.py action=list``; ``--help`` shows the other actions."""
+
+from omegaconf import DictConfig
+
+from sign.cli import run
+from sign.configuration import configure, store_request
+
+
+def main(cfg: DictConfig) -> None:
+    """List, verify, prune, or export the hops of one configuration."""
+    request = store_request(cfg)
+    if request.action == "export":
+        settings = configure(cfg)
+        from sign.export import export
+
+        precomputation = settings.precomputation
+        export(precomputation, *precomputation.run(), request.folder)
+        return
+    from sign import inventory
+
+    if request.action == "list":
+        inventory.show(request.existing_root)
+    elif request.action == "verify":
+        inventory.verify(request.existing_root)
+    else:
+        inventory.prune(request.existing_root, request.unused_days, request.damaged, request.dry_run)
+
+
+if __name__ == "__main__":
+    run(main, "store")

@@ -1,0 +1,57 @@
+"""Look-alikes have the size of what they stand for, and can be learned."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sign import memory
+from sign.datasets.shape import SIZES, Shape
+from sign.errors import FieldError
+
+
+@pytest.mark.parametrize("like", list(SIZES))
+def test_sizes_are_those_of_the_data_set(like: str) -> None:
+    size = SIZES[like]
+    scale = max(3000, 12 * size.classes) / size.nodes
+    graph = Shape(name="look-alike", like=like, scale=scale).load()
+    edges = graph.adjacency.entries / (1 if size.directed else 2)
+    assert graph.nodes == pytest.approx(size.nodes * scale, rel=0.05)
+    assert 0.3 < edges / (size.edges * scale) <= 1.001  # small dense graphs draw many edges twice
+    assert graph.features.shape[1] == size.features
+    assert (graph.classes, graph.multilabel, graph.directed) == (size.classes, size.multilabel, size.directed)
+    used = sum(len(graph.nodes_of(split)) for split in ("train", "val", "test"))
+    assert used == pytest.approx(size.labelled * graph.nodes, abs=1)
+    assert len(graph.train) == pytest.approx(size.split[0] * used, abs=1)
+
+
+def test_few_edges_of_a_large_graph_are_drawn_twice() -> None:
+    graph = Shape(name="x", like="wikipedia", scale=0.005).load()
+    assert graph.adjacency.entries / 2 / (SIZES["wikipedia"].edges * 0.005) > 0.99
+    assert np.diff(graph.adjacency.indptr).max() > 10 * graph.adjacency.entries / graph.nodes
+
+
+def test_equal_settings_give_equal_graphs_wherever_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Shape(name="x", like="reddit", scale=0.01).load()
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "PART", 10_000)
+    with memory.within(0, tmp_path):
+        mapped = Shape(name="x", like="reddit", scale=0.01).load()
+    assert memory.mapping(mapped.features) is not None
+    assert mapped.features_digest == held.features_digest
+    assert mapped.adjacency.digest == held.adjacency.digest
+    other = Shape(name="x", like="reddit", scale=0.01, seed=1).load()
+    assert other.adjacency.digest != held.adjacency.digest
+
+
+def test_most_edges_join_nodes_of_a_class() -> None:
+    graph = Shape(name="x", like="ogbn-products", scale=0.002).load()
+    csr = graph.adjacency
+    assert (graph.labels[csr.rows] == graph.labels[csr.indices]).mean() > 0.6
+
+
+def test_a_scale_that_leaves_nothing_is_refused() -> None:
+    with pytest.raises(FieldError, match=r"leaves .* nodes of ppi"):
+        Shape(name="x", like="ppi", scale=0.01)

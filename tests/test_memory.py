@@ -1,0 +1,67 @@
+"""Arrays keep to a budget, and sizes are read and written."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sign import memory
+from sign.errors import SignError
+
+MB = 10**6
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "SMALL", 0)
+
+
+def test_arrays_beyond_the_budget_lie_in_files_that_leave_no_trace(tmp_path: Path) -> None:
+    with memory.within(memory.resident() + 20 * MB, tmp_path):
+        held, mapped = (memory.empty((1000, 1000), np.float64) for _ in range(2))
+        mapped[:] = 3
+        assert memory.mapping(held) is None
+        assert memory.mapping(mapped) is not None
+        memory.release(mapped)
+        assert (mapped == 3).all()
+        assert not list(tmp_path.iterdir())
+        del held
+        assert memory.mapping(memory.empty((1000, 1000), np.float64)) is None  # its place is free again
+    assert memory.mapping(memory.empty(10**6, np.float64)) is None
+
+
+def test_released_pages_are_not_resident(tmp_path: Path) -> None:
+    with memory.within(0, tmp_path):
+        array = memory.empty(10**7, np.float64)
+    array[:] = 1
+    full = memory.resident()
+    memory.release(array[: 5 * 10**6])
+    assert 30 * MB < full - memory.resident() < 50 * MB
+    assert array.sum() == 10**7
+
+
+def test_rows_are_gathered_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "PART", 100)
+    array, rows = np.arange(300).reshape(100, 3), np.array([0, 1, 50, 51, 99])
+    blocks = list(memory.gather(array, rows))
+    assert len(blocks) == 3
+    assert (np.concatenate([values for _, values in blocks]) == array[rows]).all()
+    assert (memory.take(array, rows) == array[rows]).all()
+
+
+def test_no_room_for_a_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", refuse)
+    with memory.within(0, tmp_path), pytest.raises(SignError, match=r"no room on the disk for 8.0 MB"):
+        memory.empty(10**6, np.float64)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4GB", 4 * 10**9), ("1.5 MB", 1_500_000), ("700", 700), ("4", 4), ("four", None), ("4gb", None)],
+)
+def test_sizes(text: str, size: int | None) -> None:
+    assert memory.parse(text) == size
+    assert memory.readable(1_536_000) == "1.5 MB"
