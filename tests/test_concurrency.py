@@ -25,10 +25,10 @@ from sign.operators.adjacency import NormalizedAdjacency
 from sign.store import Store
 
 class Counted(LocalEngine):
-    def product(self, matrix, x, rows=None):
+    def product(self, matrix, x, rows=None, out=None):
         with open(sys.argv[2], "a") as log:
             log.write("product\\n")
-        return super().product(matrix, x, rows)
+        return super().product(matrix, x, rows, out)
 
 graph = Communities(nodes=60_000, edges=300_000, features=64).load()
 print("ready", flush=True)

@@ -170,12 +170,14 @@ def _write_powers(
     share = len(drafts) / ((last - start) * len(blocks) * operator.products)
     for block in blocks:
         x = _load(task, origin, start, block)
+        spare = np.empty_like(x) if operator.is_one_product else None
         for power in range(start + 1, last + 1):
             began = time.perf_counter()
             place = f"{task.scope.name} graph · {task.name(power)}"
             what = place if len(blocks) == 1 else f"{place} · columns {block.start} to {block.stop}"
             advance = partial(task.work.advance, share, what)
-            x = _product(task, operator, matrix, x, needed[power], advance)
+            result = _product(task, operator, matrix, x, needed[power], spare, advance)
+            x, spare = result, x if result is spare else None  # fresh memory is slow: two arrays take turns
             _round(x, task.store.dtype, needed[power], str(operator))
             if draft := drafts.get(power):
                 for part in memory.parts(draft.array):
@@ -183,7 +185,7 @@ def _write_powers(
                 seconds[power] += time.perf_counter() - began
                 if block is blocks[-1]:
                     draft.commit(seconds[power], operator.products)
-        del x  # before the next block is loaded
+        del x, spare  # before the next block is loaded
     return seconds
 
 
@@ -250,12 +252,18 @@ def _load(task: Task, origin: Origin, power: int, block: slice) -> Floats:
 
 
 def _product(
-    task: Task, operator: Operator, matrix: Matrix, x: Floats, rows: Rows, advance: Callable[[], None]
+    task: Task,
+    operator: Operator,
+    matrix: Matrix,
+    x: Floats,
+    rows: Rows,
+    spare: Floats | None,
+    advance: Callable[[], None],
 ) -> Floats:
-    """B x, on some rows or all."""
+    """B x, on some rows or all; in ``spare`` where that is given."""
 
-    def product(matrix: Matrix, x: Floats) -> Floats:
-        result = task.engine.product(matrix, x, rows)
+    def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
+        result = task.engine.product(matrix, x, rows, spare if out is None else out)
         task.work.rows += len(x) if rows is None else len(rows)
         task.work.all_rows += len(x)
         advance()

@@ -35,8 +35,10 @@ class Engine(Checked, ABC):
             yield
 
     @abstractmethod
-    def product(self, matrix: Matrix, x: Floats, rows: Array | None = None) -> Floats:
-        """``matrix @ x`` in float32, one row of ``x`` a node.
+    def product(
+        self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
+    ) -> Floats:
+        """``matrix @ x`` in float32, one row of ``x`` a node; in ``out`` where that is given.
 
         With ``rows``, a sorted list, the other rows of the result may hold anything; nor does the engine read
         rows of ``x`` that the wanted ones do not need.

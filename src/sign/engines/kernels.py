@@ -12,16 +12,14 @@ LINE = 16  # floats in a cache line
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
-    """Ask the memory for ``array[row, column]`` and go on; a hint that cannot fail."""
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Ask the memory for ``array[index]`` and go on; a hint that cannot fail."""
     import llvmlite.ir as ir
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         layout = signature.args[0]
         struct = context.make_array(layout)(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(
-            context, builder, layout, struct, [args[1], args[2]], wraparound=False
-        )
+        pointer = cgutils.get_item_pointer(context, builder, layout, struct, [args[1]], wraparound=False)
         address = builder.bitcast(pointer, ir.PointerType(ir.IntType(8)))
         flag = ir.IntType(32)
         function = cgutils.get_or_insert_function(
@@ -29,11 +27,11 @@ def prefetch(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
             ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]),
             "llvm.prefetch.p0",
         )
-        read, keep, cached = (ir.Constant(flag, value) for value in (0, 3, 1))
-        builder.call(function, [address, read, keep, cached])
+        read, second_level, cached = (ir.Constant(flag, value) for value in (0, 2, 1))
+        builder.call(function, [address, read, second_level, cached])
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, types.intp), codegen
+    return types.void(array, types.intp), codegen
 
 
 @njit(parallel=True, cache=True, nogil=True, boundscheck=False)  # type: ignore[untyped-decorator]
@@ -55,22 +53,31 @@ def multiply(
     for block in prange(blocks.shape[0] - 1):
         for number in range(blocks[block], blocks[block + 1]):
             i = number if rows is None else rows[number]
-            row = out[i]
-            own = self_loop if right is None else self_loop * right[i]
-            for c in range(columns):
-                row[c] = own * x[i, c] if self_loop != 0 else np.float32(0)
+            row, mine = out[i], x[i]
+            if self_loop != 0:
+                own = self_loop if right is None else self_loop * right[i]
+                for c in range(columns):
+                    row[c] = own * mine[c]
+            else:
+                for c in range(columns):
+                    row[c] = np.float32(0)
             for e in range(indptr[i], indptr[i + 1]):
                 ahead = indices[min(e + AHEAD, last)]
+                coming = x[ahead]
                 for c in range(0, columns, LINE):
-                    prefetch(x, ahead, c)
+                    prefetch(coming, c)
+                if right is not None:
+                    prefetch(right, ahead)
                 j = indices[e]
                 weight = np.float32(1)
                 if weights is not None:
                     weight = weights[e]
                 if right is not None:
                     weight *= right[j]
+                theirs = x[j]
                 for c in range(columns):
-                    row[c] += weight * x[j, c]
+                    row[c] += weight * theirs[c]
             if left is not None:
+                factor = left[i]
                 for c in range(columns):
-                    row[c] *= left[i]
+                    row[c] *= factor

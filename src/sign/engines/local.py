@@ -35,12 +35,14 @@ class LocalEngine(Engine):
         finally:
             numba.set_num_threads(before)
 
-    def product(self, matrix: Matrix, x: Floats, rows: Array | None = None) -> Floats:
+    def product(
+        self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
+    ) -> Floats:
         """Each row is summed by one thread in the order of its entries, so threads change nothing."""
         from sign.engines.kernels import multiply
 
         x = np.ascontiguousarray(x, np.float32)
-        out = np.empty_like(x)
+        out = np.empty_like(x) if out is None else out
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
         arrays = (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right)
         with self._threads():

@@ -23,7 +23,9 @@ class TorchEngine(Engine):
 
     device: Literal["cpu", "cuda"] = "cpu"
 
-    def product(self, matrix: Matrix, x: Floats, rows: Array | None = None) -> Floats:
+    def product(
+        self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
+    ) -> Floats:
         """Scale by the right factor, multiply, add the self-loops, scale by the left one."""
         import torch
 
@@ -31,7 +33,7 @@ class TorchEngine(Engine):
         chosen = matrix.csr if rows is None else matrix.csr.with_rows(rows)
         sparse = _sparse(chosen, device)
         left, right = (_factor(factor, device) for factor in (matrix.left, matrix.right))
-        out = np.empty_like(x, np.float32)
+        out = np.empty_like(x, np.float32) if out is None else out
         width = _columns(device, len(x), x.shape[1])
         for start in range(0, x.shape[1], width):
             part = np.ascontiguousarray(x[:, start : start + width], np.float32)

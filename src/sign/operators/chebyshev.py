@@ -40,14 +40,15 @@ def apply_polynomial(terms: Array, matrix: Matrix, x: Floats, product: Product) 
     total = np.float32(terms[0]) * x
     if len(terms) == 1:
         return total
-    before, current = x, product(matrix, x)
+    before, current, free = x, product(matrix, x), None
     total += np.float32(terms[1]) * current
     for term in terms[2:]:
-        following = product(matrix, current)
+        following = product(matrix, current, out=free)
         for part in memory.slices(total, CACHED):
             block = following[part]
             block *= 2
             block -= before[part]
             total[part] += np.float32(term) * block
+        free = before if before is not x else None
         before, current = current, following
     return total

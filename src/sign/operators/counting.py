@@ -97,12 +97,12 @@ def spread(indptr: Any, indices: Any, up_indptr: Any, up_indices: Any, counts: A
     """The count of an oriented edge, at both entries of the symmetric matrix."""
     result = np.empty(len(indices), np.int64)
     for u in prange(len(indptr) - 1):
+        f = up_indptr[u]  # the entries that point upwards come in the same order in both
         for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            if upwards(indptr, u, v):
-                result[e] = counts[find(up_indptr, up_indices, u, v)]
-            else:
-                result[e] = counts[find(up_indptr, up_indices, v, u)]
+            if f < up_indptr[u + 1] and up_indices[f] == indices[e]:
+                result[e] = counts[f]
+                result[find(indptr, indices, indices[e], u)] = counts[f]
+                f += 1
     return result
 
 

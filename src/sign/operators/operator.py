@@ -3,9 +3,8 @@
 import hashlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -13,7 +12,12 @@ from sign.graph import Graph
 from sign.settings import Checked
 from sign.sparse import Array, Floats, Matrix
 
-Product: TypeAlias = Callable[[Matrix, Floats], Floats]
+
+class Product(Protocol):
+    """A product of the engine; ``out`` is an array that may be overwritten by the result."""
+
+    def __call__(self, matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
+        """``matrix @ x``."""
 
 
 @dataclass(frozen=True)
