@@ -185,7 +185,7 @@ def _write_powers(
                 seconds[power] += time.perf_counter() - began
                 if block is blocks[-1]:
                     draft.commit(seconds[power], operator.products)
-        del x, spare  # before the next block is loaded
+        del x, spare, result  # before the next block is loaded
     return seconds
 
 
