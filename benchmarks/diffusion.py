@@ -4,7 +4,8 @@ One run compares a product, and two hops from the edge list, with scipy (what th
 compressed rows, PyG's ``transforms.SIGN`` and, where it is installed, python-graphblas. The contenders take turns,
 and the fastest of their rounds counts, so that a busy machine is as busy for all of them; peak memory is measured in
 a process for each. Graphs: ``communities`` of three sizes, a factor 4 apart, or look-alikes of the paper's data
-sets: ``--like reddit --scale 0.2``. The table and the plot go to ``--output``.
+sets: ``--like reddit --scale 0.2``. The table and the plot go to ``--output``. ``--growth`` shows instead how our time
+and memory grow with edges and with features, on a million nodes.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from rich.table import Table
 
 from sign import memory
 from sign.datasets.communities import Communities
+from sign.datasets.drawing import draw_edges
 from sign.datasets.shape import SIZES, Shape
 
 CONTENDERS = ("ours", "torch", "scipy", "graphblas", "pyg")
@@ -202,6 +204,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="of nodes and edges")
     parser.add_argument("--features", type=int, default=100)
     parser.add_argument("--largest", action="store_true", help="only the largest graph")
+    parser.add_argument("--growth", action="store_true", help="how ours grows with edges and features")
     parser.add_argument("--without", nargs="*", default=[], choices=CONTENDERS)
     parser.add_argument("--output", type=Path, default=Path("outputs/benchmarks"))
     parser.add_argument("--contender", help=argparse.SUPPRESS)
@@ -209,6 +212,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.contender:
         print(peak_memory(options.contender, options.folder))
+        return
+    if options.growth:
+        growth()
         return
     copied = copy_bandwidth()
     table = Table(
@@ -246,6 +252,32 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "diffusion.json").write_text(json.dumps({"copy": copied, "results": results}, indent=2))
     print(plot(results, copied, options.output / "diffusion.png"))
+
+
+def growth() -> None:
+    """Two hops of ours with four times the edges, twice; and with four times the features, twice."""
+    table = Table(title="Two hops from the edge list, 1,000,000 nodes")
+    for column in ("edges", "features", "seconds", "ns an edge and feature", "memory"):
+        table.add_column(column, justify="right")
+    nodes = 1_000_000
+    for edges, features in (
+        (2_500_000, 64),
+        (10_000_000, 64),
+        (40_000_000, 64),
+        (10_000_000, 16),
+        (10_000_000, 256),
+    ):
+        with tempfile.TemporaryDirectory() as name:
+            folder, ends = Path(name), np.empty((2, edges), np.int64)
+            draw_edges(0, 0, nodes, 10, 618_033, *ends)
+            np.save(folder / "source", ends[0])
+            np.save(folder / "target", ends[1])
+            np.save(folder / "x", np.random.default_rng(0).random((nodes, features), np.float32))
+            taken = race(["ours"], folder)["ours"]["two_hops"]
+            peak = run_apart("ours", folder)
+        each = taken / edges / features * 1e9
+        table.add_row(f"{edges:,}", f"{features}", f"{taken:.2f}", f"{each:.2f}", memory.readable(peak or 0))
+    Console(width=130).print(table)
 
 
 def save(dataset: Any, folder: Path) -> tuple[int, int]:

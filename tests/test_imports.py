@@ -15,6 +15,7 @@ ORDER = [
     "memory",
     "assembly",
     "sparse",
+    "features",
     "graph",
     "scaling",
     "problem",

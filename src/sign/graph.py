@@ -7,6 +7,7 @@ import numpy as np
 
 from sign import memory
 from sign.errors import SignError
+from sign.features import Features, SparseFeatures, take_rows
 from sign.sparse import CSR, Array, check_weights, digest
 
 SPLITS = ("train", "val", "test")
@@ -22,7 +23,7 @@ class Graph:
 
     name: str
     adjacency: CSR
-    features: Array
+    features: Features
     labels: Array
     classes: int
     train: Array
@@ -65,7 +66,7 @@ class Graph:
     @cached_property
     def features_digest(self) -> str:
         """A fingerprint of the features."""
-        return digest(self.features)
+        return self.features.digest if isinstance(self.features, SparseFeatures) else digest(self.features)
 
     def nodes_of(self, split: str) -> Array:
         """The nodes of ``train``, ``val`` or ``test``."""
@@ -78,7 +79,7 @@ class Graph:
         return replace(
             self,
             adjacency=self.adjacency.induced(self.train),
-            features=memory.take(self.features, self.train),
+            features=take_rows(self.features, self.train),
             labels=self.labels[self.train],
             train=np.arange(len(self.train)),
             val=empty,

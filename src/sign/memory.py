@@ -114,10 +114,10 @@ def mapping(array: NDArray[Any]) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def release(*arrays: NDArray[Any] | None) -> None:
+def release(*arrays: Any) -> None:
     """Let go of the resident pages of mapped arrays; their content stays in their files."""
     for array in arrays:
-        if array is None or not array.size or (mapped := mapping(array)) is None:
+        if not isinstance(array, np.ndarray) or not array.size or (mapped := mapping(array)) is None:
             continue
         start = np.frombuffer(mapped, np.uint8, 1).ctypes.data
         low, high = np.lib.array_utils.byte_bounds(array)
@@ -125,20 +125,20 @@ def release(*arrays: NDArray[Any] | None) -> None:
         mapped.madvise(mmap.MADV_DONTNEED, first, min(high - start, len(mapped)) - first)
 
 
-def slices(array: NDArray[Any], size: int | None = None) -> list[slice]:
+def slices(array: Any, size: int | None = None) -> list[slice]:
     """Parts of about ``size`` bytes along the first axis."""
     rows = max(1, (size or PART) // max(1, array[:1].nbytes))
     return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
 
 
-def parts(array: NDArray[Any]) -> Iterator[slice]:
+def parts(array: Any) -> Iterator[slice]:
     """The slices of an array; each is released when the next is taken."""
     for part in slices(array):
         yield part
         release(array[part])
 
 
-def gather(array: NDArray[Any], rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArray[Any]]]:
+def gather(array: Any, rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Blocks of ``array[rows]``, or of all rows, each with its place; ``rows`` are sorted.
 
     A map is read in order and never whole: what lies between the rows of a block is let go with it.

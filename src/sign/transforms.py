@@ -62,7 +62,7 @@ class SIGN(BaseTransform):  # type: ignore[misc]
                 continue
             resolved = operator.resolve(graph.inductive)
             matrix = resolved.matrix(graph)
-            x = graph.features
+            x = graph.features[:]
             for _ in range(self.powers[letter]):
                 hop += 1
                 x = resolved.apply(matrix, x, self.engine.product)

@@ -4,15 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import REPOSITORY
+from conftest import REAL_DATA
 
 from sign.datasets.shchur import FILES, Shchur
 from sign.errors import SignError
-
-REAL = next(
-    (folder for folder in (REPOSITORY / "data", REPOSITORY.parent / "shared" / "data") if folder.is_dir()),
-    None,
-)
 
 
 @pytest.mark.parametrize(
@@ -24,9 +19,9 @@ REAL = next(
     ],
 )
 def test_the_published_statistics(graph: str, facts: tuple[int, ...]) -> None:
-    if REAL is None or not (REAL / FILES[graph]).is_file():
+    if not (REAL_DATA / FILES[graph]).is_file():
         pytest.skip(f"{FILES[graph]} is not on this machine")
-    loaded = Shchur(name=graph, graph=graph, data_dir=str(REAL)).load()
+    loaded = Shchur(name=graph, graph=graph, data_dir=str(REAL_DATA)).load()
     found = (loaded.nodes, loaded.adjacency.entries, loaded.features.shape[1], loaded.classes)
     assert found == facts
     assert len(loaded.train) == 20 * facts[3]

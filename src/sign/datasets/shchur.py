@@ -9,6 +9,7 @@ import numpy as np
 
 from sign.datasets.dataset import Dataset, split_per_class
 from sign.errors import SignError
+from sign.features import SparseFeatures
 from sign.graph import Graph
 from sign.settings import Count, Seed
 from sign.sparse import CSR
@@ -48,8 +49,7 @@ class Shchur(Dataset):
         source = np.repeat(np.arange(nodes), np.diff(indptr))
         loops = source == indices
         source, target = source[~loops], indices[~loops].astype(np.int64)
-        features = np.zeros((nodes, int(shape[1])), np.float32)
-        features[np.repeat(np.arange(nodes), np.diff(word_indptr)), words] = 1
+        features = SparseFeatures(word_indptr.astype(np.int64), words, int(shape[1]))
         classes = int(labels.max()) + 1
         train, val, test = split_per_class(
             labels, classes, self.train_per_class, self.val_per_class, self.split_seed
