@@ -4,8 +4,8 @@ One run compares a product, and two hops from the edge list, with scipy (what th
 compressed rows, PyG's ``transforms.SIGN`` and, where it is installed, python-graphblas. The contenders take turns,
 and the fastest of their rounds counts, so that a busy machine is as busy for all of them; peak memory is measured in
 a process for each. Graphs: ``communities`` of three sizes, a factor 4 apart, or look-alikes of the paper's data
-sets: ``--like reddit --scale 0.2``. The table and the plot go to ``--output``. ``--growth`` shows instead how our time
-and memory grow with edges and with features, on a million nodes.
+sets: ``--like reddit --scale 0.2``. The table and the plot go to ``--output``. ``--growth`` shows how our time and
+memory grow with edges and with features, on a million nodes.
 """
 
 import argparse

@@ -45,7 +45,7 @@ def write(folder: Path, **changes: np.ndarray | None) -> Shchur:
 def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
     graph = write(tmp_path).load()
     assert graph.adjacency.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-    assert graph.features.tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0]]
+    assert graph.features[:].tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0]]
 
 
 def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path) -> None:
