@@ -3,7 +3,7 @@
 from omegaconf import DictConfig
 
 from sign.cli import run
-from sign.configuration import configure, store_request
+from sign.configuration import configure, store_request, training_words
 
 
 def main(cfg: DictConfig) -> None:
@@ -11,10 +11,13 @@ def main(cfg: DictConfig) -> None:
     request = store_request(cfg)
     if request.action == "export":
         settings = configure(cfg)
-        from sign.export import export
+        from sign.export import check_folder, export
 
-        precomputation = settings.precomputation
-        export(precomputation, *precomputation.run(), request.folder)
+        check_folder(request.folder)
+        source = settings.precomputation
+        size = export(source, *source.run(), request.folder)
+        print(f"{size / 1e6:.1f} MB in {request.folder}; to train on it, on any machine:")
+        print(f"python src/train.py dataset=pack dataset.path={request.folder} {training_words(settings)}")
         return
     from sign import inventory
 

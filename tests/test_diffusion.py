@@ -17,6 +17,7 @@ from sign import memory
 from sign.datasets.communities import Communities
 from sign.diffusion import Hops, diffuse
 from sign.engines.local import LocalEngine
+from sign.engines.torch import TorchEngine
 from sign.errors import SignError
 from sign.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
@@ -245,6 +246,8 @@ def test_a_budget_that_holds_no_column_is_refused_with_one_that_does(tmp_path: P
         SignError, match=r"engine.memory=1MB: not enough for one column .* would do"
     ) as refused:
         diffuse(problem_of(graph), {"p": (ADJACENCY, 1)}, LocalEngine("1MB"), Store(str(tmp_path)))
+    with pytest.raises(SignError, match=r"engine.memory=1MB: the program alone takes"):
+        diffuse(problem_of(graph), {"p": (ADJACENCY, 1)}, LocalEngine("1MB"), Store(str(tmp_path)))
     enough = re.search(r"([\d.]+ [MG]B) would do", str(refused.value))[1]
     done = diffuse(problem_of(graph), {"p": (ADJACENCY, 1)}, LocalEngine(enough), Store(str(tmp_path)))
     assert done.computed == 1
@@ -257,6 +260,34 @@ def test_values_too_large_for_the_stored_type_are_refused(tmp_path: Path) -> Non
     with pytest.raises(SignError, match="not finite in float16"):
         run(large, tmp_path, dtype="float16")
     assert not list(tmp_path.rglob("hop-*.npy"))
+
+
+def test_an_operator_of_two_products_on_a_pushed_matrix(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Twice(PersonalizedPageRank):
+        def apply(self, matrix, x, product):
+            return product(matrix, product(matrix, x))
+
+    problem = problem_of(partly_used())
+    powers = {"q": (PersonalizedPageRank("push"), 2), "w": (Twice("push"), 1)}
+    hops = dict(
+        zip(
+            ["X", "q1", "q2", "w1"],
+            rows_of(diffuse(problem, powers, LocalEngine(), Store(str(tmp_path))), "test"),
+            strict=True,
+        )
+    )
+    assert (hops["q2"] == hops["w1"]).all()
+
+
+def test_torch_keeps_to_a_budget_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(partly_used())
+    expected = diffuse(problem, {"p": (ADJACENCY, 2)}, TorchEngine(), Store(str(tmp_path / "a")))
+    matrix = 24 * problem.scopes[0].origin.graph.adjacency.entries + 8 * 400
+    monkeypatch.setattr(memory, "left", lambda: matrix + 4 * 400 * 4 * 17)
+    cut = diffuse(problem, {"p": (ADJACENCY, 2)}, TorchEngine(), Store(str(tmp_path / "b")))
+    for ours, theirs in zip(rows_of(cut, "test"), rows_of(expected, "test"), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
 def test_a_graph_of_one_node(tmp_path: Path) -> None:

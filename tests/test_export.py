@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sign.configuration import Settings
@@ -54,6 +55,31 @@ def test_what_a_pack_does_not_hold_is_named(configured: Callable[..., Settings],
     (folder / "pack.json").write_text(json.dumps({**card, "scopes": [{}]}))
     with pytest.raises(SignError, match="the pack is damaged"):
         configured(*here).precomputation.run()
+
+
+@pytest.mark.parametrize("harm", ["labels", "rows", "name", "empty", "card"])
+def test_a_pack_that_was_changed_is_refused(
+    configured: Callable[..., Settings], tmp_path: Path, harm: str
+) -> None:
+    folder = tmp_path / "pack"
+    pack(configured(*DATA), folder)
+    card = json.loads((folder / "pack.json").read_text())
+    labels, rows = folder / "labels-val.npy", folder / "rows-full-val.npy"
+    if harm == "labels":
+        np.save(labels, np.load(labels)[::-1])
+    elif harm == "rows":
+        np.save(rows, np.load(rows)[::-1])
+    elif harm == "name":
+        card["name"] = "../.."
+    elif harm == "empty":
+        labels.write_bytes(b"")
+    else:
+        del card["classes"]
+    (folder / "pack.json").write_text(json.dumps(card))
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(SignError, match=r"damaged|names folders"):
+        configured("dataset=pack", f"dataset.path={folder}").precomputation.run()
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_an_export_that_fails_leaves_nothing(

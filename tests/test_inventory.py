@@ -1,6 +1,9 @@
 """The store command: what is listed, found damaged and removed."""
 
+import fcntl
+import json
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -58,9 +61,10 @@ def test_what_is_of_no_use_is_removed(
     other = tmp_path / "cora" / "0123456789abcdef"
     other.mkdir()
     (other / "hop-1.npy").write_bytes(b"?")
-    mine = tmp_path / "cora" / "notes"  # a folder of somebody's own is none of ours
+    mine = tmp_path / "cora" / "notes"  # a folder of somebody's own, and a file in one of ours
     mine.mkdir()
-    (mine / "text").write_text("hello")
+    for file in (mine / "manifest.json", mine / "hop-1.npy", chain.folder / "notes.txt"):
+        file.write_text("hello")
     for file in (half, unlisted):
         file.write_bytes(b"?")
     inventory.prune(tmp_path, None, damaged=False, dry_run=True)
@@ -68,7 +72,8 @@ def test_what_is_of_no_use_is_removed(
     assert half.exists()
     inventory.prune(tmp_path, None, damaged=False, dry_run=False)
     assert not any(path.exists() for path in (half, unlisted, other))
-    assert (mine / "text").exists()
+    assert len(list(mine.iterdir())) == 2
+    assert (chain.folder / "notes.txt").exists()
     assert list(chain.hops()) == [1, 2, 4]
 
 
@@ -90,3 +95,25 @@ def test_hops_that_no_run_has_used_for_long(chain: Chain, tmp_path: Path) -> Non
         os.utime(path, (before, before))
     inventory.prune(tmp_path, 9, damaged=False, dry_run=False)
     assert not chain.folder.exists()
+
+
+@pytest.mark.parametrize("harm", ["hops", "scope", "operator", "dtype"])
+def test_a_manifest_that_lacks_something_stops_nothing(chain: Chain, tmp_path: Path, harm: str) -> None:
+    manifest = json.loads((chain.folder / "manifest.json").read_text())
+    del manifest[harm]
+    (chain.folder / "manifest.json").write_text(json.dumps(manifest))
+    inventory.show(tmp_path)
+    inventory.verify(tmp_path)
+    inventory.prune(tmp_path, None, damaged=True, dry_run=False)
+
+
+def test_a_run_that_waited_for_a_folder_that_was_pruned_makes_it_again(chain: Chain, tmp_path: Path) -> None:
+    def pruned_meanwhile() -> None:
+        shutil.rmtree(chain.folder)
+        holder.close()
+
+    holder = (chain.folder / ".lock").open("a")
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    with chain.locked(pruned_meanwhile):
+        chain.write(1, ARRAY, 0)
+    assert list(chain.hops()) == [1]

@@ -65,3 +65,27 @@ def test_no_room_for_a_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Mo
 def test_sizes(text: str, size: int | None) -> None:
     assert memory.parse(text) == size
     assert memory.readable(1_536_000) == "1.5 MB"
+
+
+def test_changes_of_a_private_map_are_kept(tmp_path: Path) -> None:
+    np.save(tmp_path / "x", np.zeros(10**5))
+    private, shared = (np.load(tmp_path / "x.npy", mmap_mode=mode) for mode in ("c", "r"))
+    private[5] = 1
+    memory.release(private, private[:100], shared)
+    assert private[5] == 1
+    assert memory.mapping(private) is None
+    assert memory.mapping(shared[3:]) is not None
+
+
+def test_a_control_group_counts_with_what_it_could_give_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    before = memory.available()
+    for name, value in (("memory.max", "4000000"), ("memory.current", "3500000")):
+        (tmp_path / name).write_text(value)
+    assert memory.available() == 500_000
+    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 3000000\n")
+    assert memory.available() == 3_500_000
+    (tmp_path / "memory.max").write_text("max")
+    assert memory.available() > before / 2

@@ -128,3 +128,13 @@ def test_digests_depend_on_content_shape_and_type(monkeypatch: pytest.MonkeyPatc
 def test_indices_are_int32_where_they_can_be() -> None:
     assert index_type(2**31 - 1) == np.int32
     assert index_type(2**31) == np.int64
+
+
+def test_a_matrix_that_is_no_graph_is_refused() -> None:
+    with pytest.raises(SignError, match="of shape"):
+        CSR.from_scipy(scipy.sparse.csr_array((3, 4)))
+    with pytest.raises(SignError, match="edges of type float64"):
+        CSR.from_edges(np.array([0.5]), np.array([1.0]), 3)
+    for indices in ([1, 7], [1, 0], [1, 1], [-1, 0]):
+        assert not CSR(np.array([0, 2, 2, 2]), np.array(indices, np.int32)).is_canonical
+    assert CSR(np.array([0, 2, 2, 2]), np.array([0, 1], np.int32)).is_canonical

@@ -85,6 +85,19 @@ def test_a_manifest_of_another_kind_is_no_manifest(store: Store, text: str) -> N
     assert chain.hops() == {}
 
 
+@pytest.mark.parametrize("name", ["seconds", "products", "checksum", "shape"])
+@pytest.mark.parametrize("value", [None, "?"])
+def test_a_record_that_lacks_something_is_none(store: Store, name: str, value: object) -> None:
+    chain = store.chain("cora")
+    chain.write(1, ARRAY, 0)
+    manifest = json.loads((chain.folder / "manifest.json").read_text())
+    manifest["hops"]["1"][name] = value
+    if value is None:
+        del manifest["hops"]["1"][name]
+    (chain.folder / "manifest.json").write_text(json.dumps(manifest))
+    assert Store(store.root, verify=True).chain("cora").hops() == {}
+
+
 def test_a_full_disk_gets_a_sentence_and_leaves_nothing(store: Store) -> None:
     """A limit on the size of files stands for the disk that is full."""
     chain = store.chain("cora")

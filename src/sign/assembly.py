@@ -266,6 +266,19 @@ def scatter(number: Any) -> Any:
 
 
 @compiled  # type: ignore[untyped-decorator]
+def misplaced(indptr: Any, indices: Any, bounds: Any) -> Any:
+    """How many entries name no node, or do not follow the one before."""
+    nodes = len(indptr) - 1
+    found = 0
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            for e in range(indptr[i], indptr[i + 1]):
+                outside = indices[e] < 0 or indices[e] >= nodes
+                found += outside or (e > indptr[i] and indices[e] <= indices[e - 1])
+    return found
+
+
+@compiled  # type: ignore[untyped-decorator]
 def asymmetry(indptr: Any, indices: Any, bounds: Any) -> Any:
     """Zero for a symmetric pattern, and by a chance of 2⁻⁶⁴ for another.
 

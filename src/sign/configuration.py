@@ -167,6 +167,24 @@ def store_request(cfg: DictConfig) -> StoreRequest:
     return StoreRequest(**own, root=str(cfg.paths.store_dir))
 
 
+KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold
+
+
+def training_words(settings: Settings) -> str:
+    """The words of this command line that a training run on its hops needs, too."""
+    hydra = HydraConfig.get()
+    choices, given = hydra.runtime.choices, hydra.overrides.task
+    words = [
+        word
+        for word in given
+        if word.lstrip("+~").startswith(("model", "operator", "scaling.hops", "training"))
+    ]
+    tuned = f"{choices['dataset']}_{choices['model']}"
+    if (CONF / "tuned" / f"{tuned}.yaml").is_file():
+        words.append(f"tuned={tuned}")
+    return " ".join([*words, f"scaling.features={settings.scaling.features}"])
+
+
 def run_folder_of(checkpoint: Any) -> Path | None:
     """The run folder that a checkpoint lies in, if it does."""
     path = Path(str(checkpoint)).resolve()

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from sign import memory
-from sign.console import console
 from sign.datasets.pack import CARD, HOPS, LABELS, ROWS
 from sign.diffusion import Hops, Precomputation
 from sign.errors import SignError
@@ -16,27 +15,25 @@ from sign.sparse import digest
 from sign.store import Store
 
 
-def export(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -> None:
-    """Write the rows used of every hop, the labels and the splits, and say how to train on them.
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that is not new or empty, before anything is computed."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SignError(f"path={folder}: is not empty; choose a new folder")
+
+
+def export(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -> int:
+    """Write the rows used of every hop, the labels and the splits; returns the bytes written.
 
     The card is written last: a folder that was left half-written is none.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise SignError(f"path={folder}: is not empty; choose a new folder")
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     try:
         _write(source, problem, hops, folder)
     except BaseException:
         shutil.rmtree(folder)
         raise
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    powers = " ".join(f"model.{letter}={power}" for letter, (_, power) in source.powers.items() if power)
-    console.print(f"{memory.readable(size)} in {folder}; to train on it, on any machine:", soft_wrap=True)
-    console.print(
-        f"python src/train.py dataset=pack dataset.path={folder} {powers} "
-        f"scaling.features={source.feature_scaling} (and the settings of your training)",
-        soft_wrap=True,
-    )
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def _write(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -> None:
@@ -46,12 +43,13 @@ def _write(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -
         scope = scopes[hop.chain.key["scope"]]
         key = {name: value for name, value in hop.chain.key.items() if name not in ("format", "dtype")}
         key["rows"] = None if scope.used is None else digest(scope.used)
-        rows = np.arange(scope.nodes) if scope.used is None else scope.used
+        nodes = np.arange(scope.nodes) if scope.used is None else scope.used
         chain = target.chain(problem.name, **key)
-        with chain.locked(lambda: None), chain.draft(hop.power, (len(rows), scope.features)) as draft:
-            for place, values in memory.gather(hop.array, hop.places(rows)):
+        with chain.locked(lambda: None), chain.draft(hop.power, (len(nodes), scope.features)) as draft:
+            for place, values in memory.gather(hop.array, hop.places(nodes)):
                 draft.array[place] = values
             draft.commit(hop.seconds, hop.products)
+    rows = {split: nodes for scope in problem.scopes for split, nodes in scope.rows.items()}
     for split, labels in problem.labels.items():
         np.save(folder / LABELS.format(split=split), labels, allow_pickle=False)
     for scope in problem.scopes:
@@ -64,6 +62,7 @@ def _write(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -
         "multilabel": problem.multilabel,
         "feature_scaling": source.feature_scaling,
         "dtype": source.store.dtype,
+        "digest": digest(*problem.labels.values(), *(rows[split] for split in problem.labels)),
         "hops": sorted({hop.name for hop in hops.every}),
         "scopes": [
             {

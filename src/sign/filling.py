@@ -101,6 +101,11 @@ def fill(task: Task) -> list[Hop]:
     if set(task.powers) <= set(hops):
         task.work.advance(len(hops), task.letter)
         return [hops[power] for power in task.powers]
+    if task.scope.origin is None:
+        names = ", ".join(task.name(power) for power in task.powers if power not in hops)
+        raise SignError(
+            f"{task.dataset}: has no {names}, nor a graph to compute them; export it again with them"
+        )
     chain = task.chain(used)
     waiting = f"waiting for another run that computes {task.letter} in {chain.folder}"
     with chain.locked(lambda: console.print(waiting, soft_wrap=True)):
@@ -133,11 +138,7 @@ def _hop(task: Task, chain: Chain, rows: Rows, power: int, found: bool, seconds:
 def _compute(task: Task, chain: Chain, used: Rows, missing: list[int]) -> dict[int, float]:
     """Compute the missing powers and store them; returns the seconds that each took."""
     origin, operator = task.scope.origin, task.operator
-    if origin is None:
-        names = ", ".join(map(task.name, missing))
-        raise SignError(
-            f"{task.dataset}: has no {names}, nor a graph to compute them; export it again with them"
-        )
+    assert origin is not None  # nothing else gets here
     shape = (task.scope.nodes if used is None else len(used), task.scope.features)
     with ExitStack() as stack:
         drafts = {power: stack.enter_context(chain.draft(power, shape)) for power in missing}
@@ -165,7 +166,7 @@ def _write_powers(
     start, last = _start(task, min(drafts)), max(drafts)
     matrix = operator.matrix(origin.graph)
     needed = _needed(operator, matrix, used, drafts, start)
-    blocks = _column_blocks(task, operator)
+    blocks = _column_blocks(task, operator, matrix)
     seconds = dict.fromkeys(drafts, 0.0)
     share = len(drafts) / ((last - start) * len(blocks) * operator.products)
     for block in blocks:
@@ -217,14 +218,16 @@ def _needed(
     return needed
 
 
-def _column_blocks(task: Task, operator: Operator) -> list[slice]:
+def _column_blocks(task: Task, operator: Operator, matrix: Matrix) -> list[slice]:
     """Blocks of columns, as wide as the memory that is left allows, and about equal."""
     columns, nodes = task.scope.features, task.scope.nodes
-    one = 4 * nodes * operator.buffers
-    left = memory.left()
+    whole, column = task.engine.needs(matrix)
+    one = 4 * nodes * operator.buffers + column
+    left = memory.left() - whole
     widest = int(left * (1 - MARGIN)) // one
     if widest < 1:
-        least = memory.readable((memory.resident() + one) / (1 - MARGIN) * 1.01)
+        # with a larger budget, arrays that now lie in files take up to half of it
+        least = memory.readable(2 * (memory.resident() + whole + one / (1 - MARGIN)))
         raise SignError(
             f"engine.memory={task.engine.memory}: not enough for one column of {operator} on {nodes:,} nodes; "
             f"{least} would do"
@@ -261,9 +264,10 @@ def _product(
     advance: Callable[[], None],
 ) -> Floats:
     """B x, on some rows or all; in ``spare`` where that is given."""
+    free = [] if spare is None else [spare]
 
     def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
-        result = task.engine.product(matrix, x, rows, spare if out is None else out)
+        result = task.engine.product(matrix, x, rows, free.pop() if out is None and free else out)
         task.work.rows += len(x) if rows is None else len(rows)
         task.work.all_rows += len(x)
         advance()
@@ -273,7 +277,7 @@ def _product(
     if not isinstance(result, np.ndarray) or result.shape != x.shape:
         got = getattr(result, "shape", type(result).__name__)
         raise SignError(f"{operator} made {got} of rows of shape {x.shape}; its apply must keep the shape")
-    return result
+    return result.astype(np.float32, copy=False)
 
 
 def _round(x: Floats, dtype: str, rows: Rows, what: str) -> None:

@@ -87,6 +87,10 @@ class Graph:
         )
 
     def _check_edges(self) -> None:
+        if not self.adjacency.is_canonical:
+            raise SignError(
+                f"{self.name}: rows of the adjacency name no node, or are not sorted; use CSR.from_edges"
+            )
         if self.adjacency.weights is not None:
             check_weights(self.adjacency.weights, self.adjacency.entries)
         if not self.directed and not self.adjacency.is_symmetric:
@@ -95,6 +99,8 @@ class Graph:
             )
 
     def _check_features(self) -> None:
+        if self.features.dtype.kind not in "fiub":
+            raise SignError(f"{self.name}: features of type {self.features.dtype}; they must be numbers")
         for part in memory.parts(self.features):
             finite = np.isfinite(self.features[part])
             if not finite.all():
@@ -109,6 +115,8 @@ class Graph:
         owner = np.zeros(self.nodes, np.int8)
         for number, split in enumerate(SPLITS, start=1):
             nodes = self.nodes_of(split)
+            if nodes.dtype.kind not in "iu":
+                raise SignError(f"{self.name}: the {split} split has type {nodes.dtype}, not node numbers")
             if len(nodes) and (nodes.min() < 0 or nodes.max() >= self.nodes):
                 raise SignError(f"{self.name}: the {split} split names a node that does not exist")
             if len(nodes) and (np.diff(nodes) <= 0).any():

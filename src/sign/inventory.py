@@ -1,6 +1,9 @@
 """What a store holds: listed, checked, and freed of what is of no use."""
 
+import contextlib
 import json
+import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -13,9 +16,13 @@ from rich.table import Table
 from sign import memory
 from sign.console import console, progress
 from sign.errors import SignError
-from sign.store import FORMAT, MANIFEST, Chain
+from sign.store import FORMAT, LOCK, MANIFEST, Chain
 
 DAY = 24 * 60 * 60
+NAME = re.compile(r"[0-9a-f]{16}")  # a fingerprint
+OURS = re.compile(
+    r"hop-\d+\.npy|manifest\.json|\.lock|\.(hop-\d+\.npy|manifest\.json)\.tmp"
+)  # all that is written
 
 
 @dataclass(frozen=True)
@@ -27,16 +34,24 @@ class Entry:
     hops: dict[int, dict[str, Any]]
 
     @property
+    def files(self) -> dict[Path, os.stat_result]:
+        """Our files in the folder; one that a run is renaming may be gone."""
+        found = {}
+        for file in self.folder.iterdir():
+            if OURS.fullmatch(file.name):
+                with contextlib.suppress(FileNotFoundError):
+                    found[file] = file.stat()
+        return found
+
+    @property
     def size(self) -> int:
         """Bytes on disk."""
-        return sum(file.stat().st_size for file in self.folder.iterdir() if file.is_file())
+        return sum(stat.st_size for stat in self.files.values())
 
     @property
     def days(self) -> float:
         """Since it was last used."""
-        return (
-            time.time() - max(file.stat().st_mtime for file in [self.folder, *self.folder.iterdir()])
-        ) / DAY
+        return (time.time() - max((stat.st_mtime for stat in self.files.values()), default=0)) / DAY
 
     @property
     def what(self) -> str:
@@ -53,26 +68,28 @@ class Entry:
 
     @property
     def leftovers(self) -> list[Path]:
-        """Files of no use: half-written, or not what the manifest says."""
-        known = {MANIFEST, ".lock", *(f"hop-{power}.npy" for power in self.hops)}
-        return [file for file in self.folder.iterdir() if file.is_file() and file.name not in known]
+        """Files of ours that are of no use: half-written, or not in the manifest."""
+        known = {MANIFEST, LOCK, *(f"hop-{power}.npy" for power in self.hops)}
+        return [file for file in self.files if file.name not in known]
 
 
 def entries(root: Path) -> Iterator[Entry]:
-    """Every folder of the store, by data set."""
-    for folder in sorted(path for path in root.glob("*/*") if path.is_dir()):
-        try:
-            manifest = json.loads((folder / MANIFEST).read_text())
-            current = manifest["format"] == FORMAT and "operator" in manifest
-        except (OSError, ValueError, KeyError, TypeError):
-            current = False
-        if not current:
-            if any(folder.glob("hop-*.npy")) or any(folder.glob(".hop-*")) or (folder / MANIFEST).exists():
-                yield Entry(folder, None, {})
-            continue
-        del manifest["hops"]
-        chain = Chain(folder, manifest)
-        yield Entry(folder, chain, chain.hops())
+    """Every folder of the store, by data set. Ours are named by a fingerprint; others are none of our business."""
+    for folder in sorted(path for path in root.glob("*/*") if path.is_dir() and NAME.fullmatch(path.name)):
+        yield _entry(folder)
+
+
+def _entry(folder: Path) -> Entry:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text())
+        key = {name: value for name, value in manifest.items() if name != "hops"}
+        operator = key["operator"]
+        readable = key["format"] == FORMAT and {"scope", "dtype", "rows"} <= set(key)
+        readable = readable and (operator is None or isinstance(operator["class"], str))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        readable = False
+    chain = Chain(folder, key) if readable else None
+    return Entry(folder, chain, chain.hops() if chain else {})
 
 
 def show(root: Path) -> None:
@@ -103,47 +120,53 @@ def show(root: Path) -> None:
 
 def verify(root: Path) -> None:
     """Compare every hop with its checksum; damaged ones are named, and computed again when they are needed."""
-    every = [(entry, power) for entry in entries(root) for power in entry.hops]
-    damaged = []
+    every = list(entries(root))
+    hops, damaged = sum(len(entry.hops) for entry in every), []
     with progress() as bar:
-        task = bar.add_task("checksums", total=len(every))
-        for entry, power in every:
-            if entry.chain and not entry.chain.is_intact(power, entry.hops[power]):
-                damaged.append(entry.folder / f"hop-{power}.npy")
-            bar.update(task, advance=1, description=f"checksums · {entry.folder.name}")
+        task = bar.add_task("checksums", total=hops)
+        for entry in every:
+            bar.update(task, description=f"checksums · {entry.folder.name}")
+            damaged += _damaged(entry)
+            bar.update(task, advance=len(entry.hops))
     for file in damaged:
         console.print(f"damaged: {file}", soft_wrap=True)
     if damaged:
-        raise SignError(
-            f"{len(damaged)} of {len(every)} hops are damaged; action=prune damaged=true removes them"
-        )
-    console.print(f"{len(every)} hops are as they were written")
+        raise SignError(f"{len(damaged)} of {hops} hops are damaged; action=prune damaged=true removes them")
+    console.print(f"{hops} hops are as they were written")
 
 
 def prune(root: Path, unused_days: float | None, damaged: bool, dry_run: bool) -> None:
-    """Remove what is of no use: half-written files, folders of another version, and what is asked for."""
+    """Remove what is of no use: half-written files, folders of another version, and what is asked for.
+
+    Only files that a store writes are removed. A folder that a run is adding to is left alone.
+    """
     freed = 0
-    for entry in entries(root):
-        gone: list[Path] = entry.leftovers
-        if entry.chain is None or (unused_days is not None and entry.days > unused_days):
-            gone = [entry.folder]
-        elif damaged:
-            gone += [
-                entry.folder / f"hop-{power}.npy"
-                for power, hop in entry.hops.items()
-                if not entry.chain.is_intact(power, hop)
-            ]
-        if gone and Chain(entry.folder, {}).is_busy:
-            console.print(f"left alone, a run is at it: {entry.folder}", soft_wrap=True)
-            continue
-        for path in gone:
-            size = entry.size if path == entry.folder else path.stat().st_size
-            freed += size
-            done = "would remove" if dry_run else "removed"
-            console.print(f"{done} {path} ({memory.readable(size)})", soft_wrap=True)
-            if not dry_run:
-                shutil.rmtree(path) if path == entry.folder else path.unlink()
+    for folder in [entry.folder for entry in entries(root)]:
+        with Chain(folder, {}).locked_if_free() as free:
+            if not free:
+                console.print(f"left alone, a run is at it: {folder}", soft_wrap=True)
+                continue
+            entry = _entry(folder)
+            files = entry.files
+            whole = entry.chain is None or (unused_days is not None and entry.days > unused_days)
+            for file in list(files) if whole else [*entry.leftovers, *(_damaged(entry) if damaged else [])]:
+                freed += files[file].st_size
+                console.print(f"{'would remove' if dry_run else 'removed'} {file}", soft_wrap=True)
+                if not dry_run:
+                    file.unlink()
+            if whole and not dry_run:
+                with contextlib.suppress(OSError):  # somebody's own files are in it
+                    folder.rmdir()
     console.print(f"{memory.readable(freed)} {'would be' if dry_run else 'are'} free")
+
+
+def _damaged(entry: Entry) -> list[Path]:
+    """Hops whose checksum is not the recorded one."""
+    return [
+        entry.folder / f"hop-{power}.npy"
+        for power, hop in entry.hops.items()
+        if entry.chain and not entry.chain.is_intact(power, hop)
+    ]
 
 
 def _ranges(powers: list[int]) -> str:

@@ -5,6 +5,8 @@ budget has room for it, and beyond that one in a file without a name, which vani
 is done with a part of such an array, or of any memory map, says so by :func:`release`.
 """
 
+import errno
+import math
 import mmap
 import os
 import re
@@ -29,6 +31,7 @@ SHARE = 0.7  # of what is available that a process takes unless told otherwise
 KEPT = 0.5  # of the budget that arrays of `empty` may take; the rest is for features
 SMALL = 1 << 20  # bytes of arrays that are not worth a file
 PART = 1 << 25  # bytes of a mapped array that are used at a time
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the system's words for a full disk
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -46,6 +49,7 @@ class Budget:
         self.taken -= size
 
 
+_ours: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()  # maps that `empty` made
 _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
@@ -84,14 +88,21 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     budget.scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=budget.scratch) as file:
         reserve(file.fileno(), size, budget.scratch)
-        return np.frombuffer(mmap.mmap(file.fileno(), size), dtype).reshape(shape)
+        mapped = mmap.mmap(file.fileno(), size)
+        _ours.add(mapped)
+        return np.frombuffer(mapped, dtype).reshape(shape)
 
 
 def reserve(descriptor: int, size: int, place: Path) -> None:
     """Make a file of ``size`` bytes that are really there: writing to a map of it cannot fail later."""
     try:
-        os.posix_fallocate(descriptor, 0, size)
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(descriptor, 0, size)
+        else:  # macOS
+            os.truncate(descriptor, size)
     except OSError as error:
+        if error.errno not in FULL:
+            raise
         raise no_room(place, size) from error
 
 
@@ -106,12 +117,18 @@ def no_room(place: Path, size: int) -> SignError:
 
 
 def mapping(array: NDArray[Any]) -> mmap.mmap | None:
-    """The memory map that an array lies in, if it does."""
+    """The memory map of a file that an array lies in, if it does.
+
+    A copy-on-write map does not count: its changes are in memory alone, and letting go of them would lose them.
+    """
     base: Any = array
+    shared = False
     while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap):
+            shared = base.mode != "c"
         base = base.base
     base = base.obj if isinstance(base, memoryview) else base
-    return base if isinstance(base, mmap.mmap) else None
+    return base if isinstance(base, mmap.mmap) and (shared or base in _ours) else None
 
 
 def release(*arrays: Any) -> None:
@@ -162,18 +179,46 @@ def take(array: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
     return taken
 
 
-def available() -> int:
+def available() -> float:
     """Bytes that this process may still take."""
-    left = [_machine()]
-    # Version 2 of control groups, then version 1; a limit of "max" or of 2**60 and more is none.
+    return min([_machine(), *(_left_in(group) for group in _groups())])
+
+
+def _groups() -> Iterator[Path]:
+    """The control groups of this process, from its own up to the root; version 2, then version 1."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    for base, mark in ((CGROUP, "0::"), (CGROUP / "memory", ":memory:")):
+        own = next((line.partition(mark)[2] for line in lines if mark in line), "/")
+        inner = base / own.lstrip("/")
+        yield inner
+        yield from (parent for parent in inner.parents if parent == base or base in parent.parents)
+        if inner != base:
+            yield base
+
+
+def _left_in(group: Path) -> float:
+    """Bytes that a control group has left; what it only caches of files can be had back."""
     for limit, usage in (
         ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
     ):
-        allowed, used = _number(CGROUP / limit), _number(CGROUP / usage)
-        if allowed is not None and used is not None and allowed < 1 << 60:
-            left.append(max(allowed - used, 0))
-    return min(left)
+        allowed, used = _number(group / limit), _number(group / usage)
+        if (
+            allowed is not None and used is not None and allowed < 1 << 60
+        ):  # "max", or a number so large, is none
+            return max(allowed - used + _cached(group), 0)
+    return math.inf
+
+
+def _cached(group: Path) -> int:
+    try:
+        lines = (group / "memory.stat").read_text().splitlines()
+        return int(dict(line.split() for line in lines)["inactive_file"])
+    except (OSError, KeyError, ValueError):
+        return 0
 
 
 def resident() -> int:

@@ -179,6 +179,10 @@ class CSR:
         """
         from sign import assembly
 
+        source, target = np.asanyarray(source), np.asanyarray(target)
+        for ends in (source, target):
+            if ends.dtype.kind not in "iu" and ends.size:
+                raise SignError(f"edges of type {ends.dtype}; nodes are numbered by integers")
         if len(source) != len(target):
             raise SignError(f"{len(source)} edge sources but {len(target)} edge targets")
         for ends in (source, target):
@@ -221,6 +225,10 @@ class CSR:
     @classmethod
     def from_scipy(cls, matrix: "scipy.sparse.csr_array", weighted: bool = True) -> "CSR":
         """The same matrix; ``weighted=False`` keeps the pattern alone."""
+        if matrix.shape[0] != matrix.shape[1]:
+            raise SignError(
+                f"a matrix of shape {matrix.shape}; the rows and columns of a graph are its nodes"
+            )
         matrix.sum_duplicates()
         matrix.sort_indices()
         indices = matrix.indices.astype(index_type(matrix.shape[0]))
@@ -233,6 +241,16 @@ class CSR:
 
         data = np.ones(self.entries, np.float32) if self.weights is None else self.weights
         return scipy.sparse.csr_array((data, self.indices, self.indptr), (self.nodes, self.nodes))
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether rows follow each other, and their columns are nodes, sorted and unique."""
+        from sign.assembly import misplaced
+
+        lengths = np.diff(self.indptr)
+        if self.indptr[0] != 0 or self.indptr[-1] != self.entries or (lengths < 0).any():
+            return False
+        return not any(misplaced(self.indptr, self.indices, bounds) for bounds in self.blocks)
 
     @property
     def is_symmetric(self) -> bool:

@@ -8,7 +8,6 @@ durable, so a process that is killed leaves nothing that is taken for whole.
 """
 
 import contextlib
-import errno
 import fcntl
 import hashlib
 import json
@@ -19,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 
@@ -30,7 +29,15 @@ from sign.sparse import Array, digest
 
 FORMAT = 2  # raised when arrays written before could be misread
 MANIFEST = "manifest.json"
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+LOCK = ".lock"
+# what the manifest says of a hop
+RECORDED: dict[str, Any] = {
+    "shape": list,
+    "bytes": int,
+    "checksum": str,
+    "seconds": (int, float),
+    "products": int,
+}
 
 
 @dataclass(frozen=True)
@@ -59,32 +66,44 @@ class Chain:
         with contextlib.suppress(OSError):  # a store that can only be read
             os.utime(self.folder / MANIFEST)
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a process is adding to this chain."""
-        try:
-            with (self.folder / ".lock").open("a") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        return False
-
     @contextmanager
     def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
         """Be the only process that adds to this chain; ``waiting`` is called if another one is at it.
 
         The system frees the lock of a process that ends in whatever way.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("a") as lock:
+        while True:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with (self.folder / LOCK).open("a") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    waiting()
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                if not self._is_ours(lock):  # the folder was pruned while we waited
+                    continue
+                for left_behind in self.folder.glob(".*.tmp"):  # by a process that was killed
+                    left_behind.unlink()
+                yield
+                return
+
+    @contextmanager
+    def locked_if_free(self) -> Iterator[bool]:
+        """Be the only process at this chain, if no other one is; yields whether that is so."""
+        with (self.folder / LOCK).open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                free = True
             except BlockingIOError:
-                waiting()
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            for left_behind in self.folder.glob(".*.tmp"):  # by a process that was killed
-                left_behind.unlink()
-            yield
+                free = False
+            yield free
+
+    def _is_ours(self, lock: IO[str]) -> bool:
+        """Whether an open lock file is still the one in the folder."""
+        try:
+            return os.path.samestat(os.fstat(lock.fileno()), (self.folder / LOCK).stat())
+        except FileNotFoundError:
+            return False
 
     def write(self, power: int, array: Array, seconds: float, products: int = 0) -> Array:
         """Add a hop; the caller holds the lock."""
@@ -128,7 +147,7 @@ class Chain:
             self._temporary(file).write_text(text)
             self._publish(file)
         except OSError as error:
-            if error.errno not in FULL:
+            if error.errno not in memory.FULL:
                 raise
             raise memory.no_room(file, len(text)) from error
         finally:
@@ -152,6 +171,8 @@ class Chain:
     def _is_whole(self, power: int, entry: dict[str, Any]) -> bool:
         """Whether the file is what was recorded."""
         try:
+            if not all(isinstance(entry[name], kind) for name, kind in RECORDED.items()):
+                return False
             if self._file(power).stat().st_size != entry["bytes"]:
                 return False
             array = self.open(power)

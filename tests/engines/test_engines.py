@@ -80,7 +80,7 @@ def test_mapped_rows_give_the_same_bits(
     for name in ("indices", "weights"):
         np.save(tmp_path / name, getattr(held, name))
     mapped = CSR(
-        held.indptr, *(np.load(tmp_path / f"{name}.npy", mmap_mode="c") for name in ("indices", "weights"))
+        held.indptr, *(np.load(tmp_path / f"{name}.npy", mmap_mode="r+") for name in ("indices", "weights"))
     )
     for rows in (None, np.arange(0, 500, 3)):
         expected, found = (engine.product(Matrix(csr), graph.features, rows) for csr in (held, mapped))

@@ -22,8 +22,7 @@ class Dataset(Checked, ABC):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not re.fullmatch(r"[\w-][\w.-]*", self.name):
-            raise FieldError("name", self.name, "names folders: use letters, digits, dots and hyphens")
+        check_name(self.name)
 
     @abstractmethod
     def load(self) -> Graph:
@@ -32,6 +31,12 @@ class Dataset(Checked, ABC):
     def problem(self, feature_scaling: str) -> Problem:
         """What is to be learned on the graph."""
         return problem_of(self.load(), feature_scaling)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that could lead out of the folder that it names."""
+    if not re.fullmatch(r"[\w-][\w.-]*", name):
+        raise FieldError("name", name, "names folders: use letters, digits, dots and hyphens")
 
 
 def split_per_class(

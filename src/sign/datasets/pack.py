@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sign.datasets.dataset import Dataset
+from sign.datasets.dataset import Dataset, check_name
 from sign.errors import SignError
 from sign.graph import SPLITS, Graph
 from sign.problem import Problem, Scope
+from sign.sparse import digest
 
 CARD = "pack.json"  # what the folder holds
 LABELS = "labels-{split}.npy"
@@ -36,34 +37,44 @@ class Pack(Dataset):
                 f"dataset.path={self.path}: no pack of hops there; make one with src/store.py action=export"
             )
         try:
-            card = json.loads((folder / CARD).read_text())
-            scopes = [self._scope(folder, scope) for scope in card["scopes"]]
-            labels = {split: _read(folder / LABELS.format(split=split)) for split in SPLITS}
-        except (KeyError, TypeError, ValueError, OSError) as error:
+            problem, scaling = _problem(folder)
+        except (KeyError, TypeError, ValueError, IndexError, EOFError, OSError) as error:
             raise SignError(
                 f"dataset.path={self.path}: the pack is damaged ({error}); export it again"
             ) from error
-        if feature_scaling != card["feature_scaling"]:
+        if feature_scaling != scaling:
             raise SignError(
                 f"scaling.features={feature_scaling}: the pack {self.path} was exported with "
-                f"scaling.features={card['feature_scaling']}"
+                f"scaling.features={scaling}"
             )
-        return Problem(
-            name=card["name"],
-            summary=card["summary"],
-            classes=card["classes"],
-            multilabel=card["multilabel"],
-            labels=labels,
-            scopes=scopes,
-            store=folder / HOPS,
-            dtype=card["dtype"],
-        )
+        return problem
 
-    def _scope(self, folder: Path, card: dict[str, Any]) -> Scope:
-        rows = {
-            split: _read(folder / ROWS.format(scope=card["name"], split=split)) for split in card["splits"]
-        }
-        return Scope(card["name"], card["nodes"], card["features"], rows, card["source"])
+
+def _problem(folder: Path) -> tuple[Problem, str]:
+    """What the files say, if they belong together, and how features were scaled."""
+    card = json.loads((folder / CARD).read_text())
+    scopes = [_scope(folder, scope) for scope in card["scopes"]]
+    labels = {split: _read(folder / LABELS.format(split=split)) for split in SPLITS}
+    rows = {split: nodes for scope in scopes for split, nodes in scope.rows.items()}
+    if card["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
+        raise ValueError("labels or splits were changed")
+    check_name(card["name"])
+    problem = Problem(
+        name=card["name"],
+        summary=card["summary"],
+        classes=card["classes"],
+        multilabel=card["multilabel"],
+        labels=labels,
+        scopes=scopes,
+        store=folder / HOPS,
+        dtype=card["dtype"],
+    )
+    return problem, card["feature_scaling"]
+
+
+def _scope(folder: Path, card: dict[str, Any]) -> Scope:
+    rows = {split: _read(folder / ROWS.format(scope=card["name"], split=split)) for split in card["splits"]}
+    return Scope(card["name"], card["nodes"], card["features"], rows, card["source"])
 
 
 def _read(file: Path) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sign import memory
-from sign.errors import FieldError
+from sign.errors import FieldError, SignError
 from sign.settings import Checked
 from sign.sparse import Array, Floats, Matrix
 
@@ -23,6 +23,8 @@ class Engine(Checked, ABC):
     memory: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.memory, int) and not isinstance(self.memory, bool):  # bytes
+            object.__setattr__(self, "memory", str(self.memory))
         super().__post_init__()
         if self.memory is not None and not memory.parse(self.memory):
             raise FieldError("memory", self.memory, "is not a size such as 500MB or 4GB")
@@ -30,9 +32,17 @@ class Engine(Checked, ABC):
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
         """Within it, work keeps to the engine's share of the machine; what has no room goes to ``scratch``."""
-        total = memory.default() if self.memory is None else memory.parse(self.memory)
-        with memory.within(total or 0, scratch):
+        total = memory.default() if self.memory is None else memory.parse(self.memory) or 0
+        if total <= (taken := memory.resident()):
+            raise SignError(
+                f"engine.memory={self.memory}: the program alone takes {memory.readable(taken)}; give it more"
+            )
+        with memory.within(total, scratch):
             yield
+
+    def needs(self, matrix: Matrix) -> tuple[int, int]:
+        """Bytes that a product takes beside its operator's arrays: in all, and for each column."""
+        return 0, 0
 
     @abstractmethod
     def product(

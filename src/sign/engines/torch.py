@@ -1,7 +1,11 @@
 """Products by torch's compressed sparse rows, on a CPU or a GPU."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +26,18 @@ class TorchEngine(Engine):
     """torch on ``device``; of x, as many columns at a time are there as fit."""
 
     device: Literal["cpu", "cuda"] = "cpu"
+
+    @contextmanager
+    def limits(self, scratch: Path) -> Iterator[None]:
+        """The memory, of which torch itself takes some."""
+        import torch  # noqa: F401
+
+        with super().limits(scratch):
+            yield
+
+    def needs(self, matrix: Matrix) -> tuple[int, int]:
+        """Indices and weights in torch's form, of all rows and of some; two more arrays on the CPU."""
+        return 24 * matrix.csr.entries + 8 * matrix.csr.nodes, 8 * matrix.csr.nodes
 
     def product(
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
@@ -68,7 +84,9 @@ def _sparse(csr: CSR, device: Any) -> "torch.Tensor":
         torch.from_numpy(array).to(device)
         for array in (csr.indptr.astype(index), csr.indices.astype(index), weights)
     )
-    return torch.sparse_csr_tensor(indptr, indices, values, (csr.nodes, csr.nodes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is in beta
+        return torch.sparse_csr_tensor(indptr, indices, values, (csr.nodes, csr.nodes))
 
 
 def _factor(factor: Floats | None, device: Any) -> "torch.Tensor | None":

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from sign.errors import SignError
 from sign.graph import Graph
 from sign.settings import Checked
 from sign.sparse import Array, Floats, Matrix
@@ -55,10 +56,21 @@ class Operator(Checked, ABC):
         """The operator's part of a fingerprint; for a class of the user's own, its source belongs to it."""
         kind = type(self)
         description = {"class": f"{kind.__module__}.{kind.__name__}", **asdict(self)}
-        if not kind.__module__.startswith("sign."):
-            source = inspect.getsource(inspect.getmodule(kind) or kind)
+        own = [part for part in kind.__mro__ if not part.__module__.startswith(("sign.", "builtins", "abc"))]
+        if own:
+            source = "".join(_source(part) for part in own)
             description["source"] = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
         return description
+
+
+def _source(kind: type) -> str:
+    """The file that a class of the user's own is in; what the file imports is not looked at."""
+    try:
+        return inspect.getsource(inspect.getmodule(kind) or kind)
+    except (OSError, TypeError) as error:
+        raise SignError(
+            f"{kind.__name__}: its source cannot be read, and stored hops depend on it; put the class in a file"
+        ) from error
 
 
 def inverse_power(degrees: Array, power: float) -> Floats:

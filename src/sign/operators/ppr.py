@@ -77,7 +77,7 @@ class PersonalizedPageRank(Operator):
     @property
     def is_one_product(self) -> bool:
         """Whether the matrix is PPR itself."""
-        return self.method == "push"
+        return self.method == "push" and type(self).apply is PersonalizedPageRank.apply
 
     @property
     def _restart(self) -> float:
