@@ -8,6 +8,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from sign.datasets.dataset import Dataset, split_per_class
+from sign.datasets.published import PUBLISHED, Statistics, compare
 from sign.errors import SignError
 from sign.graph import Graph
 from sign.settings import Count, Seed
@@ -32,6 +33,7 @@ class Shchur(Dataset):
     split_seed: Seed = 0
     train_per_class: Count = 20
     val_per_class: Count = 30
+    check: bool = True
 
     def load(self) -> Graph:
         """Read the file and draw the split."""
@@ -51,12 +53,16 @@ class Shchur(Dataset):
         features = np.zeros((nodes, int(shape[1])), np.float32)
         features[np.repeat(np.arange(nodes), np.diff(word_indptr)), words] = 1
         classes = int(labels.max()) + 1
+        adjacency = CSR.from_edges(source, target, nodes, both=True)
+        if self.check:
+            found = Statistics(nodes, adjacency.entries // 2, features.shape[1], classes)
+            compare(self.name, PUBLISHED[self.graph], found)
         train, val, test = split_per_class(
             labels, classes, self.train_per_class, self.val_per_class, self.split_seed
         )
         return Graph(
             name=self.name,
-            adjacency=CSR.from_edges(source, target, nodes, both=True),
+            adjacency=adjacency,
             features=features,
             labels=labels.astype(np.int64),
             classes=classes,
