@@ -81,18 +81,19 @@ def _links(file: Path) -> Iterator[tuple[Array, Array]]:
         columns, rest = len(line.split()), line
         while text := stream.read(BLOCK):
             whole, _, rest = (rest + text).rpartition(b"\n")
-            yield _numbers(whole, columns)
+            if whole:
+                yield _numbers(whole, columns)
         if rest.strip():
             yield _numbers(rest, columns)
 
 
 def _numbers(text: bytes, columns: int) -> tuple[Array, Array]:
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # how numpy says that a text is not all numbers
+        warnings.simplefilter("error", DeprecationWarning)  # an error only in later versions of numpy
         try:
             found = np.fromstring(text, np.int64, sep=" ")
-        except DeprecationWarning as error:
-            raise ValueError("a line is not made of numbers") from error
+        except (DeprecationWarning, ValueError) as error:
+            raise ValueError("a line is not made of whole numbers") from error
     if columns < 2 or len(found) != columns * len(text.strip().splitlines()):
         raise ValueError(f"a line has not the {columns} columns of the first")
     ends = found.reshape(-1, columns)[:, :2] - 1
