@@ -1,6 +1,5 @@
 """Links between articles of the English Wikipedia, from KONECT: the paper's graph for timings."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 from sign import downloads, memory
 from sign.datasets.dataset import Dataset, split_by_fraction
 from sign.datasets.published import PUBLISHED, Statistics, compare, shares
-from sign.datasets.raw import BLOCK, keep
+from sign.datasets.raw import BLOCK, keep, whole_numbers
 from sign.graph import Graph
 from sign.settings import Count, Seed
 from sign.sparse import CSR, Array, Floats
@@ -88,12 +87,7 @@ def _links(file: Path) -> Iterator[tuple[Array, Array]]:
 
 
 def _numbers(text: bytes, columns: int) -> tuple[Array, Array]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # an error only in later versions of numpy
-        try:
-            found = np.fromstring(text, np.int64, sep=" ")
-        except (DeprecationWarning, ValueError) as error:
-            raise ValueError("a line is not made of whole numbers") from error
+    found = whole_numbers(text)
     if columns < 2 or len(found) != columns * len(text.strip().splitlines()):
         raise ValueError(f"a line has not the {columns} columns of the first")
     ends = found.reshape(-1, columns)[:, :2] - 1
