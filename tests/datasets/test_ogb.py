@@ -85,6 +85,19 @@ def test_small_files_of_the_same_layout(
     assert not loaded.inductive
 
 
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_a_budget_changes_nothing(tmp_path: Path, graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = write(tmp_path, graph)
+    held = dataset.load()
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "PART", 100)
+    with memory.within(0, tmp_path / "scratch"):
+        mapped = dataset.load()
+    assert memory.mapping(mapped.adjacency.indices) is not None
+    assert mapped.adjacency.digest == held.adjacency.digest
+    assert mapped.features_digest == held.features_digest
+
+
 @pytest.mark.parametrize("inductive", ["true", "false"])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_both_protocols(

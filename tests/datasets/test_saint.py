@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from sign import memory
 from sign.configuration import Settings
 from sign.datasets import saint
 from sign.datasets.published import PUBLISHED, Statistics
@@ -58,6 +59,18 @@ def test_small_files_of_the_same_layout(
         [6, 7],
     ]
     assert loaded.inductive
+
+
+def test_a_budget_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = write(tmp_path, "yelp")
+    held = dataset.load()
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "PART", 100)
+    with memory.within(0, tmp_path / "scratch"):
+        mapped = dataset.load()
+    assert memory.mapping(mapped.features) is not None
+    assert mapped.adjacency.digest == held.adjacency.digest
+    assert mapped.features_digest == held.features_digest
 
 
 @pytest.mark.parametrize("inductive", ["true", "false"])

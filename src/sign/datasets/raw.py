@@ -148,7 +148,7 @@ def keep(
             if not all(file.is_file() for file in files):  # another run may have made them meanwhile
                 for old in (old for name in names for old in folder.glob(f"{name}-*")):
                     old.unlink()
-                console.print(f"{raw}: read once; its arrays are kept in {folder}", soft_wrap=True)
+                console.print(f"{raw}: read once; {', '.join(names)} are kept in {folder}", soft_wrap=True)
                 with reading(raw):
                     _write(files, blocks())
     with reading(folder):
