@@ -22,6 +22,7 @@ from sign.errors import SignError
 from sign.sparse import Array
 
 BLOCK = 1 << 24  # bytes that are read at a time
+TEXT = 1 << 20  # bytes of text at a time, of which pyarrow has several blocks in the making
 WHOLE, REAL = "iu", "f"  # kinds of dtypes
 DAMAGE = (BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, OverflowError, OSError)
 
@@ -95,7 +96,7 @@ def table(file: Path, dtype: type[np.generic]) -> Iterator[Array]:
         with gzip.open(file) as stream:
             names = [str(column) for column in range(stream.readline().count(b",") + 1)]
         options = {
-            "read_options": csv.ReadOptions(block_size=BLOCK, column_names=names),
+            "read_options": csv.ReadOptions(block_size=min(BLOCK, TEXT), column_names=names),
             "convert_options": csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pyarrow.from_numpy_dtype(dtype)), null_values=[]
             ),
