@@ -39,13 +39,23 @@ def write(folder: Path, **changes: np.ndarray | None) -> Shchur:
     file = folder / FILES["photo"]
     file.parent.mkdir(parents=True)
     np.savez(file, **{k: v for k, v in (arrays | changes).items() if v is not None})
-    return Shchur(name="photo", graph="photo", data_dir=str(folder), train_per_class=1, val_per_class=1)
+    return Shchur(
+        name="photo", graph="photo", data_dir=str(folder), train_per_class=1, val_per_class=1, check=False
+    )
 
 
 def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
     graph = write(tmp_path).load()
     assert graph.adjacency.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     assert graph.features[:].tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0]]
+
+
+def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
+    write(tmp_path)
+    with pytest.raises(
+        SignError, match=r"have 3 nodes, 2 edges, .* has 7,650 nodes, 119,081 edges, .*check=false"
+    ):
+        Shchur(name="photo", graph="photo", data_dir=str(tmp_path)).load()
 
 
 def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path) -> None:

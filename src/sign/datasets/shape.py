@@ -3,12 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import gcd
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 
 from sign import memory
 from sign.datasets.dataset import Dataset
+from sign.datasets.published import PUBLISHED
 from sign.errors import FieldError
 from sign.graph import Graph
 from sign.settings import Range, Seed
@@ -16,31 +17,9 @@ from sign.sparse import CSR, Array, Floats, index_type
 
 ROWS = 1 << 16  # features that are drawn at a time
 SIGNAL = 0.25  # size of a community's centre, for noise of size one
-
-
-class Size(NamedTuple):
-    """A row of the paper's table of data sets; ``labelled`` is the share of nodes that are in a split."""
-
-    nodes: int
-    edges: int
-    features: int
-    classes: int
-    split: tuple[float, float]
-    multilabel: bool = False
-    directed: bool = False
-    labelled: float = 1.0
-
-
 SIZES = {
-    "wikipedia": Size(12_150_976, 378_142_420, 100, 2, (0.5, 0.25)),
-    "ogbn-papers100M": Size(
-        111_059_956, 1_615_685_872, 128, 172, (0.78, 0.08), directed=True, labelled=0.01393
-    ),
-    "ogbn-products": Size(2_449_029, 61_859_140, 100, 47, (0.10, 0.02)),
-    "reddit": Size(232_965, 11_606_919, 602, 41, (0.66, 0.10)),
-    "yelp": Size(716_847, 6_977_410, 300, 100, (0.75, 0.10), multilabel=True),
-    "flickr": Size(89_250, 449_878, 500, 7, (0.50, 0.25)),
-    "ppi": Size(14_755, 225_270, 50, 121, (0.66, 0.12), multilabel=True),
+    name: PUBLISHED[name]
+    for name in ("wikipedia", "ogbn-papers100M", "ogbn-products", "reddit", "yelp", "flickr", "ppi")
 }
 
 
@@ -77,7 +56,7 @@ class Shape(Dataset):
         rng = np.random.default_rng(self.seed)
         labelled = np.sort(rng.choice(self.nodes, round(size.labelled * self.nodes), replace=False))
         order = rng.permutation(len(labelled))
-        cuts = np.cumsum([round(share * len(labelled)) for share in size.split])
+        cuts = np.cumsum([round(share * len(labelled)) for share in size.split[:2]])
         train, val, test = (np.sort(labelled[part]) for part in np.split(order, cuts))
         return Graph(
             name=self.name,
@@ -98,7 +77,7 @@ class Shape(Dataset):
         from sign.datasets.drawing import draw_edges
 
         size = SIZES[self.like]
-        edges = round(size.edges * self.scale)
+        edges = round(size.pairs * self.scale)
         source, target = (memory.empty(edges, index_type(self.nodes)) for _ in range(2))
         for part in memory.parts(source):
             draw_edges(self.seed, part.start, self.nodes, size.classes, factor, source[part], target[part])

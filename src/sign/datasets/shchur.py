@@ -8,6 +8,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from sign.datasets.dataset import Dataset, split_per_class
+from sign.datasets.published import PUBLISHED, Statistics, compare
 from sign.errors import SignError
 from sign.features import SparseFeatures
 from sign.graph import Graph
@@ -33,6 +34,7 @@ class Shchur(Dataset):
     split_seed: Seed = 0
     train_per_class: Count = 20
     val_per_class: Count = 30
+    check: bool = True
 
     def load(self) -> Graph:
         """Read the file and draw the split."""
@@ -51,12 +53,16 @@ class Shchur(Dataset):
         source, target = source[~loops], indices[~loops].astype(np.int64)
         features = SparseFeatures(word_indptr.astype(np.int64), words, int(shape[1]))
         classes = int(labels.max()) + 1
+        adjacency = CSR.from_edges(source, target, nodes, both=True)
+        if self.check:
+            found = Statistics(nodes, adjacency.entries // 2, features.shape[1], classes)
+            compare(self.name, PUBLISHED[self.graph], found)
         train, val, test = split_per_class(
             labels, classes, self.train_per_class, self.val_per_class, self.split_seed
         )
         return Graph(
             name=self.name,
-            adjacency=CSR.from_edges(source, target, nodes, both=True),
+            adjacency=adjacency,
             features=features,
             labels=labels.astype(np.int64),
             classes=classes,
