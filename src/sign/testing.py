@@ -3,7 +3,7 @@
 import numpy as np
 
 from sign.graph import Graph
-from sign.sparse import CSR, Array
+from sign.sparse import CSR, Array, Floats, Matrix
 
 
 def graph_of(
@@ -33,3 +33,9 @@ def graph_of(
 def path(nodes: int) -> Graph:
     """The path 0 - 1 - ... with unit features."""
     return graph_of([(i, i + 1) for i in range(nodes - 1)], nodes)
+
+
+def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
+    """``matrix @ x`` by scipy, where an engine would be too much."""
+    result: Floats = matrix.to_scipy() @ x
+    return result

@@ -21,7 +21,7 @@ class LocalEngine(Engine):
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
         """The memory, and ``threads`` threads for compiled loops."""
-        with super().limits(scratch), self._threads():
+        with self._threads(), super().limits(scratch):  # what numba takes is not for arrays
             yield
 
     @contextmanager

@@ -21,9 +21,9 @@ class HeatKernel(Operator):
     spectral norm: about :math:`\sqrt{2τ\ln(1/ε)}` products for large τ. The k-th power is diffusion for kτ.
     An isolated node has nothing to exchange with: its features decay by :math:`e^{-τ}`, as Δ is 1 there.
 
-    >>> from sign.testing import path
+    >>> from sign.testing import path, product
     >>> heat = HeatKernel(time=1.0, tolerance=1e-7)
-    >>> heat.apply(heat.matrix(path(2)), np.eye(2, dtype=np.float32), lambda m, x: m.to_scipy() @ x).round(4)
+    >>> heat.apply(heat.matrix(path(2)), np.eye(2, dtype=np.float32), product).round(4)
     array([[0.5677, 0.4323],
            [0.4323, 0.5677]], dtype=float32)
     """

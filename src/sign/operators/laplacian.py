@@ -11,10 +11,10 @@ from sign.sparse import Floats, Matrix
 class Laplacian(Operator):
     r"""The normalised Laplacian :math:`Δ = I - D^{-1/2} W D^{-1/2}`, with spectrum in [0, 2].
 
-    >>> from sign.testing import path
+    >>> from sign.testing import path, product
     >>> import numpy as np
     >>> Δ = Laplacian()
-    >>> Δ.apply(Δ.matrix(path(2)), np.eye(2, dtype=np.float32), lambda m, x: m.to_scipy() @ x)
+    >>> Δ.apply(Δ.matrix(path(2)), np.eye(2, dtype=np.float32), product)
     array([[ 1., -1.],
            [-1.,  1.]], dtype=float32)
     """

@@ -33,10 +33,10 @@ class PersonalizedPageRank(Operator):
         ``top_k`` largest are (never the node itself), and rows are normalised. It is local: far nodes, whose
         weights are small but many, are cut off, so each row is an average over a neighbourhood of bounded size.
 
-    >>> from sign.testing import path
+    >>> from sign.testing import path, product
     >>> full = PersonalizedPageRank(alpha=0.5, tolerance=1e-7)
     >>> operator = full.matrix(path(2))
-    >>> full.apply(operator, np.eye(2, dtype=np.float32), lambda m, x: m.to_scipy() @ x).round(4)
+    >>> full.apply(operator, np.eye(2, dtype=np.float32), product).round(4)
     array([[0.75, 0.25],
            [0.25, 0.75]], dtype=float32)
     """
