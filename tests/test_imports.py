@@ -19,6 +19,7 @@ ORDER = [
     "scaling",
     "problem",
     "testing",
+    "reading",
     "datasets",
     "operators",
     "figures",
