@@ -24,6 +24,7 @@ ORDER = [
     "operators",
     "figures",
     "engines",
+    "card",
     "transforms",
     "store",
     "filling",
