@@ -190,7 +190,9 @@ def draw(card: Card) -> "Figure":
         # Bins grow with the degree: what is drawn is nodes for each degree of a bin.
         left.plot(np.sqrt(edges[:-1] * (edges[1:] - 0.999)), counts / np.diff(edges), "o", color="#31688e")
         left.set(xscale="log", yscale="log")
-    left.set(title=f"degrees ({card.isolated:,} nodes of degree 0)", xlabel="neighbours", ylabel="nodes a degree")
+    left.set(
+        title=f"degrees ({card.isolated:,} nodes of degree 0)", xlabel="neighbours", ylabel="nodes a degree"
+    )
     middle.bar(np.arange(len(card.balance)), np.sort(card.balance)[::-1], color="#31688e")
     middle.set(title="class balance", xlabel="classes, largest first", ylabel="nodes")
     right.bar(list(card.splits), list(card.splits.values()), color="#31688e")

@@ -150,7 +150,7 @@ def write(truth: Truth, form: Format, folder: Path) -> None:
         ids = {} if truth.ids is None else {"id": truth.ids}
         order = np.random.default_rng(0).permutation(truth.nodes) if ids else np.arange(truth.nodes)
         shown = {k: pa.array(v).take(order) for k, v in {**ids, **columns}.items()}
-        write_table(pa.table(shown), folder, "labels", form.labels, header=bool(ids) or not several)
+        write_table(pa.table(shown), folder, "labels", form.labels, header=bool(ids) or form.header)
     if form.splits == "nodes":
         nodes["split"] = truth.splits
     else:
@@ -399,7 +399,7 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ({"edges.csv": None, "edges.npy": np.zeros((2, 3))}, r"float64 of shape \(2, 3\); edges are whole"),
         (
             {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n"},
-            r"column source: not every cell is a whole number .*'a'",
+            r"column source: not every cell is a whole number .*'[ab]'",
         ),
         (
             {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n", "edges.csv": "0,3\n"},

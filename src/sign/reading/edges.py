@@ -22,7 +22,7 @@ def read_edges(file: Path, identity: Identity) -> tuple[Array, Array, Floats | N
             identity.numbers(Column.of(ends, str(file))) for ends in _ends(read_array(file), file)
         )
         return source, target, None
-    table = read_table(file, known={name for pair in PAIRS for name in pair})
+    table = read_table(file, is_header=lambda cells: any(name in cells for pair in PAIRS for name in pair))
     first, second, weight = _columns(table, identity)
     source, target = (identity.numbers(table.column(name)) for name in (first, second))
     return source, target, None if weight is None else _weights(table.column(weight))

@@ -15,7 +15,7 @@ SPARSE = ("csr", "csc", "coo")
 
 
 @contextmanager
-def opened(file: Path, what: str) -> Iterator[None]:
+def opened(file: Path | str, what: str) -> Iterator[None]:
     """Turn whatever a damaged file makes a library raise, which can be almost anything, into one sentence."""
     try:
         yield

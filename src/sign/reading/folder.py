@@ -23,6 +23,7 @@ ENDINGS = {
 }
 LABEL, LABEL_PREFIX = ("label", "labels", "class", "y"), "label_"
 SPLIT = ("split",)
+FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0"}  # cells of several labels a node
 
 
 def read_folder(folder: Path, given: Mapping[str, str | None]) -> Parts:
@@ -36,8 +37,9 @@ def read_folder(folder: Path, given: Mapping[str, str | None]) -> Parts:
     labels, classes = _labels(folder, files["labels"], table, identity)
     identity = identity or Identity(len(labels))
     features = _features(folder, files["features"], table, identity)
+    splits = _splits(files, table, identity)
     source, target, weights = read_edges(edges, identity)
-    return Parts(source, target, weights, features, labels, classes, _splits(files, table, identity))
+    return Parts(source, target, weights, features, labels, classes, splits)
 
 
 def _labels(
@@ -56,12 +58,17 @@ def _labels(
     if file.suffix == ".npy":
         labels, classes = labels_of(read_array(file), str(file))
     else:
-        table = read_table(file, known={*ID, *LABEL})
+        table = read_table(file, _is_label_header)
         table = (identity or Identity(table.rows)).in_order(table)
         labels, classes = _from_columns(table, list(table.columns))
     if identity is not None:
         check_rows(len(labels), identity.nodes, file)
     return labels, classes
+
+
+def _is_label_header(cells: set[str]) -> bool:
+    """Whether the first line of a file of labels names columns: in a file of several, all else are numbers."""
+    return bool(cells & {*ID, *LABEL}) or (len(cells) > 1 and not cells <= FLAGS)
 
 
 def _label_columns(nodes: Table) -> list[str]:

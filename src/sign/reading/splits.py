@@ -55,7 +55,7 @@ def _read_list(file: Path) -> Column:
         if array.ndim != 1 or array.dtype.kind not in "iuU":
             raise SignError(f"{file}: {array.dtype} of shape {array.shape}; a split is a list of node ids")
         return Column.of(array, str(file))
-    table = read_table(file, known=())
+    table = read_table(file, is_header=lambda cells: False)
     if len(table.columns) > 1:
         raise SignError(
             f"{file}: has {len(table.columns)} columns; a split is a list of node ids, one a line"

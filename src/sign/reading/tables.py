@@ -2,16 +2,18 @@
 
 import csv
 import gzip
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sign import memory
 from sign.errors import SignError
 from sign.reading.files import opened
-from sign.sparse import Array
+from sign.sparse import Array, Floats
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLES = (".parquet", *TEXT)
@@ -32,7 +34,7 @@ class Column:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        with opened(Path(where), "a column"):
+        with opened(where, "a column"):
             if isinstance(values, np.ndarray):
                 values = pa.chunked_array([pa.array(values, from_pandas=True)])
             if pa.types.is_dictionary(values.type):
@@ -66,7 +68,7 @@ class Column:
     def whole_numbers(self) -> Array:
         """Whole numbers; every cell has to have one."""
         if self.values.null_count:
-            raise SignError(f"{self.where}: row {self.first_null()} is empty; a whole number is wanted")
+            raise SignError(f"{self.where}: row {self.first_null()} is empty; it must hold a whole number")
         found: Array = self.cast("int64", "a whole number").to_numpy()
         return found
 
@@ -110,16 +112,17 @@ class Table:
             raise SignError(f"{self.file}: the columns {' and '.join(found)} mean the same; keep one")
         return found[0] if found else None
 
-    def matrix(self, names: Collection[str]) -> Array:
-        """Columns side by side, as doubles."""
-        matrix = np.empty((self.rows, len(names)))
-        for place, name in enumerate(names):
-            matrix[:, place] = self.column(name).numbers()
+    def matrix(self, names: Collection[str]) -> Floats:
+        """Columns side by side, with NaN where there is nothing."""
+        matrix = memory.empty((self.rows, len(names)), np.float32)
+        with np.errstate(over="ignore"):  # the graph refuses what has become infinite
+            for place, name in enumerate(names):
+                matrix[:, place] = self.column(name).numbers()
         return matrix
 
 
-def read_table(file: Path, known: Collection[str] | None = None) -> Table:
-    """Read a table. A text file has no header if names are ``known`` and none of them is in its first line."""
+def read_table(file: Path, is_header: Callable[[set[str]], bool] = bool) -> Table:
+    """Read a table; ``is_header`` tells by the cells, in small letters, whether the first line of text is one."""
     with opened(file, "a table"):
         if file.suffix == ".parquet":
             import pyarrow.parquet as pq
@@ -128,12 +131,12 @@ def read_table(file: Path, known: Collection[str] | None = None) -> Table:
             names = table.column_names
             _check_names(file, names)
         else:
-            header, names = _first_line(file, known)
+            header, names = _first_line(file, is_header)
             table = _read_text(file, names, header)
     return Table(file, dict(zip(names, table.columns, strict=True)), header)
 
 
-def _first_line(file: Path, known: Collection[str] | None) -> tuple[bool, list[str]]:
+def _first_line(file: Path, is_header: Callable[[set[str]], bool]) -> tuple[bool, list[str]]:
     """Whether there is a header, and the names of the columns."""
     with (gzip.open if file.suffix == ".gz" else open)(
         file, "rt", encoding="utf-8-sig", newline=""
@@ -142,7 +145,7 @@ def _first_line(file: Path, known: Collection[str] | None) -> tuple[bool, list[s
     cells = [cell.strip() for row in csv.reader([line], delimiter=_delimiter(file)) for cell in row]
     if not any(cells):
         raise SignError(f"{file}: is empty, or its first line is; write a table")
-    if known is not None and not {cell.lower() for cell in cells} & set(known):
+    if not is_header({cell.lower() for cell in cells}):
         return False, [str(place) for place in range(len(cells))]
     _check_names(file, cells)
     return True, cells
@@ -170,8 +173,8 @@ def _check_names(file: Path, names: list[str]) -> None:
     """Refuse names that are missing or there twice, and an index that would be taken for a feature."""
     if not names:
         raise SignError(f"{file}: has no columns")
-    for name in names:
-        if not name or name.startswith(INDEX):
-            raise SignError(f"{file}: a column has no name; write the table without its index")
-        if names.count(name) > 1:
-            raise SignError(f"{file}: there are two columns {name}; rename one")
+    if any(not name or name.startswith(INDEX) for name in names):
+        raise SignError(f"{file}: a column has no name; write the table without its index")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise SignError(f"{file}: there are {count} columns {name}; rename all but one")
