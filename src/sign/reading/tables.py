@@ -166,7 +166,7 @@ def _read_text(file: Path, names: list[str], header: bool) -> Any:
 
 
 def _delimiter(file: Path) -> str:
-    return "\t" if ".tsv" in file.suffixes else ","
+    return "\t" if file.name.endswith((".tsv", ".tsv.gz")) else ","
 
 
 def _check_names(file: Path, names: list[str]) -> None:
