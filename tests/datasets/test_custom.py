@@ -588,3 +588,28 @@ def test_the_example_is_trained_by_the_command(tmp_path: Path) -> None:
     assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in result.stdout
     (metrics,) = tmp_path.glob("outputs/custom/sign-p3/*/metrics.json")
     assert json.loads(metrics.read_text())["test/accuracy"] > 0.7
+
+
+def test_columns_of_parquet(fill: Callable[..., Custom], tmp_path: Path) -> None:
+    columns: dict[str, Any] = {
+        "id": pa.array(["a", "b", "c"]).dictionary_encode(),
+        "label": pa.array([2.0, None, 5.0]),
+        "split": pa.array(["train", None, "valid"], pa.large_string()),
+        "x": pa.array([1, 2, 3], pa.uint8()),
+        "z": pa.array([True, False, True]),
+    }
+    dataset = fill({"nodes.csv": None})
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "nodes.parquet")
+    graph = dataset.load()
+    assert graph.labels.tolist() == [0, -1, 1]
+    assert graph.val.tolist() == [2]
+    assert graph.features.tolist() == [[1, 1], [2, 0], [3, 1]]
+    for changed, sentence in (
+        ({"when": pa.array([1, 2, 3], pa.date32())}, r"column when: holds date32\[day\]; numbers or text"),
+        ({"__index_level_0__": [0, 1, 2]}, "write the table without its index"),
+        ({"id": [0.0, 1.0, 2.0]}, "column id: holds double; ids are whole numbers or text"),
+        ({"label": [0.5, 1, 1]}, "column label: not every cell is a whole number"),
+    ):
+        pyarrow.parquet.write_table(pa.table(columns | changed), tmp_path / "nodes.parquet")
+        with pytest.raises(SignError, match=sentence):
+            dataset.load()
