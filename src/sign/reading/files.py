@@ -72,8 +72,8 @@ def sparse_features(file: Path, nodes: int) -> Floats:
     """Features of a ``.npz`` file that ``scipy.sparse.save_npz`` wrote."""
     import scipy.sparse
 
-    with opened(file, "a sparse matrix of scipy"):
-        matrix = scipy.sparse.load_npz(file)
+    with opened(file, "a sparse matrix of scipy"), file.open("rb") as stream:
+        matrix = scipy.sparse.load_npz(stream)
         if matrix.format not in SPARSE or matrix.ndim != 2 or matrix.dtype.kind not in NUMBERS:
             raise SignError(
                 f"{file}: holds {matrix.dtype} as {matrix.format}; save real numbers as {', '.join(SPARSE)}"
