@@ -102,7 +102,7 @@ def test_the_readme_has_commands() -> None:
 
 @pytest.mark.parametrize("line", readme_commands())
 def test_the_readme_is_true(line: str, tmp_path: Path) -> None:
-    for name in ("src", "conf"):
+    for name in ("src", "conf", "examples"):
         (tmp_path / name).symlink_to(REPOSITORY / name)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     result = subprocess.run(

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import hydra
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from sign.configuration import CONF, TARGETS
 from sign.errors import SignError
@@ -65,6 +65,8 @@ def sentence(error: BaseException) -> str:
         return f"{group}={name}: no such choice; take one of {', '.join(sorted(error.options))}"
     if isinstance(error, OverrideParseException):
         return f"{error.override}: cannot be read as name=value (quote what holds special characters)"
+    if isinstance(error, MissingMandatoryValue):
+        return f"{error.full_key}: has no default; give {error.full_key}=…"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     text = str(error.__cause__ or error) if isinstance(error, HydraException) else str(error)

@@ -132,6 +132,13 @@ def datasets_named(cfg: DictConfig) -> list[Dataset]:
     return made
 
 
+def dataset_and_engine(cfg: DictConfig) -> tuple[Dataset, Engine, Path]:
+    """What ``src/describe.py`` looks at, and the folder that it writes to."""
+    OmegaConf.resolve(cfg)
+    folder = _writable("paths.output_dir", cfg.paths.output_dir)
+    return _named(cfg, "dataset", Dataset), _named(cfg, "engine", Engine), folder
+
+
 @dataclass(frozen=True)
 class StoreRequest(Checked):
     """What ``src/store.py`` is asked to do."""

@@ -1,0 +1,18 @@
+"""What a graph is made of, when it was read and before it is built."""
+
+from dataclasses import dataclass
+
+from sign.sparse import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Edges by node numbers, features, labels and, unless they are still to be drawn, splits."""
+
+    source: Array
+    target: Array
+    weights: Floats | None
+    features: Floats
+    labels: Array
+    classes: int
+    splits: dict[str, Array] | None
