@@ -1,5 +1,7 @@
 """Look after the store: ``python src/store.py action=list``; ``--help`` shows the other actions."""
 
+from pathlib import Path
+
 from omegaconf import DictConfig
 
 from sign.cli import run
@@ -21,12 +23,16 @@ def main(cfg: DictConfig) -> None:
         return
     from sign import inventory
 
+    root = Path(request.root)
+    if not root.is_dir():
+        print(f"{root}: there is no store yet; src/precompute.py fills one")
+        return
     if request.action == "list":
-        inventory.show(request.existing_root)
+        inventory.show(root)
     elif request.action == "verify":
-        inventory.verify(request.existing_root)
+        inventory.verify(root)
     else:
-        inventory.prune(request.existing_root, request.unused_days, request.damaged, request.dry_run)
+        inventory.prune(root, request.unused_days, request.damaged, request.dry_run)
 
 
 if __name__ == "__main__":

@@ -157,15 +157,6 @@ class StoreRequest(Checked):
             raise SignError("path=null: action=export needs a new folder to write, such as path=cora-pack")
         return Path(self.path)
 
-    @property
-    def existing_root(self) -> Path:
-        """The store, which has to be there."""
-        if not Path(self.root).is_dir():
-            raise SignError(
-                f"paths.store_dir={self.root}: there is no store yet; src/precompute.py fills one"
-            )
-        return Path(self.root)
-
 
 def store_request(cfg: DictConfig) -> StoreRequest:
     """Take the settings of ``src/store.py`` out of a configuration, which then is one of a training run."""

@@ -149,11 +149,12 @@ def prune(root: Path, unused_days: float | None, damaged: bool, dry_run: bool) -
             entry = _entry(folder)
             files = entry.files
             whole = entry.chain is None or (unused_days is not None and entry.days > unused_days)
-            for file in list(files) if whole else [*entry.leftovers, *(_damaged(entry) if damaged else [])]:
-                freed += files[file].st_size
-                console.print(f"{'would remove' if dry_run else 'removed'} {file}", soft_wrap=True)
-                if not dry_run:
-                    file.unlink()
+            unwanted = list(files) if whole else [*entry.leftovers, *(_damaged(entry) if damaged else [])]
+            freed += sum(files[file].st_size for file in unwanted)
+            for path in [folder] if whole else unwanted:
+                console.print(f"{'would remove' if dry_run else 'removed'} {path}", soft_wrap=True)
+            for file in [] if dry_run else unwanted:
+                file.unlink()
             if whole and not dry_run:
                 with contextlib.suppress(OSError):  # somebody's own files are in it
                     folder.rmdir()

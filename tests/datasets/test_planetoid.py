@@ -8,8 +8,10 @@ import pytest
 import scipy.sparse
 from conftest import REAL_DATA
 
+from sign.datasets import planetoid
 from sign.datasets.planetoid import PARTS, Planetoid
 from sign.errors import SignError
+from sign.graph import Graph
 
 # nodes, edges, words, classes, training nodes: the published statistics (PyG's documentation has edges twice)
 PUBLISHED = {
@@ -80,12 +82,18 @@ def as_csr_matrix(rows: scipy.sparse.csr_array) -> scipy.sparse.csr_matrix:
     return scipy.sparse.csr_matrix(rows)
 
 
-def load(folder: Path) -> None:
-    Planetoid(name="c", graph="cora", data_dir=str(folder)).load()
+def load(folder: Path, check: bool = False) -> Graph:
+    return Planetoid(name="c", graph="cora", data_dir=str(folder), check=check).load()
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planetoid, "ADDRESS", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "*")
 
 
 def test_a_paper_without_a_row_is_in_no_split(files: Path) -> None:
-    graph = Planetoid(name="c", graph="cora", data_dir=str(files)).load()
+    graph = load(files)
     assert graph.nodes == 530
     assert graph.labels[528] == -1
     assert not graph.features[528:529].any()
@@ -100,7 +108,7 @@ def test_missing_and_damaged_files(files: Path, part: str) -> None:
     with pytest.raises(SignError, match=r"cannot be read|do not belong together"):
         load(files)
     file.unlink()
-    with pytest.raises(SignError, match=r"no such file; put the eight files ind.cora.\*"):
+    with pytest.raises(SignError, match=rf"lacks ind.cora.{part}; put them there from http"):
         load(files)
 
 
@@ -113,3 +121,8 @@ def test_loading_runs_no_code(files: Path) -> None:
     with pytest.raises(SignError, match="it names __builtin__"):
         load(files)
     assert not (files / "harm").exists()
+
+
+def test_files_of_another_graph_are_refused(files: Path) -> None:
+    with pytest.raises(SignError, match=r"the files have 530 nodes.*but what was published has 2,708 nodes"):
+        load(files, check=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from conftest import REAL_DATA
 
+from sign.datasets import shchur
 from sign.datasets.shchur import FILES, Shchur
 from sign.errors import SignError
 
@@ -58,8 +59,10 @@ def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
         Shchur(name="photo", graph="photo", data_dir=str(tmp_path)).load()
 
 
-def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SignError, match="no such file; put amazon_electronics_photo"):
+def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shchur, "ADDRESS", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "*")
+    with pytest.raises(SignError, match=r"lacks amazon_electronics_photo.npz; put them there from http"):
         Shchur(name="photo", graph="photo", data_dir=str(tmp_path)).load()
     with pytest.raises(SignError, match="not a complete data file"):
         write(tmp_path / "a", labels=None).load()

@@ -7,13 +7,15 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
+from sign import downloads
 from sign.datasets.dataset import Dataset
+from sign.datasets.published import PUBLISHED, Statistics, compare
 from sign.errors import SignError
 from sign.features import SparseFeatures
 from sign.graph import Graph
 from sign.sparse import CSR, Array
 
-SOURCE = "https://github.com/kimiyoung/planetoid/tree/master/data"
+ADDRESS = "https://github.com/kimiyoung/planetoid/raw/master/data"
 FOLDERS = {"cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed"}
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 VALIDATION = 500  # nodes after the training ones
@@ -58,23 +60,27 @@ class Planetoid(Dataset):
 
     graph: Literal["cora", "citeseer", "pubmed"]
     data_dir: str
+    check: bool = True
 
     def load(self) -> Graph:
         """Read the files in PyG's layout, ``Planetoid/<name>/raw/ind.<name>.*``."""
         folder = Path(self.data_dir) / "Planetoid" / FOLDERS[self.graph] / "raw"
-        parts = {part: self._read(folder / f"ind.{self.graph}.{part}", part) for part in PARTS}
+        names = {part: f"ind.{self.graph}.{part}" for part in PARTS}
+        downloads.ensure_files(folder, {name: f"{ADDRESS}/{name}" for name in names.values()})
+        parts = {part: self._read(folder / name, part) for part, name in names.items()}
         try:
-            return self._graph(parts)
+            graph = self._graph(parts)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise SignError(
                 f"{folder}: the files do not belong together ({error}); fetch them again"
             ) from error
+        if self.check:
+            edges = graph.adjacency.entries // 2
+            found = Statistics(graph.nodes, edges, graph.features.shape[1], graph.classes)
+            compare(self.name, PUBLISHED[f"planetoid-{self.graph}"], found)
+        return graph
 
     def _read(self, file: Path, part: str) -> Any:
-        if not file.is_file():
-            raise SignError(
-                f"{file}: no such file; put the eight files ind.{self.graph}.* there (from {SOURCE})"
-            )
         try:
             if part == "test.index":
                 return np.loadtxt(file, np.int64)

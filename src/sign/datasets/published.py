@@ -58,6 +58,10 @@ PUBLISHED = {
     "ppi": Statistics(14_755, 225_270, 50, 121, (0.66, 0.12, 0.22), multilabel=True),
     # OGB's table
     "ogbn-arxiv": Statistics(169_343, 1_166_243, 128, 40, (0.54, 0.18, 0.29), directed=True),
+    # PyG's table of Planetoid, counted without self-loops
+    "planetoid-cora": Statistics(2_708, 5_278, 1_433, 7),
+    "planetoid-citeseer": Statistics(3_327, 4_552, 3_703, 6),
+    "planetoid-pubmed": Statistics(19_717, 44_324, 500, 3),
     # Shchur et al. 2018, counted without self-loops; the splits are drawn
     "computers": Statistics(13_752, 245_861, 767, 10),
     "photo": Statistics(7_650, 119_081, 745, 8),

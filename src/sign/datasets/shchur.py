@@ -7,6 +7,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from sign import downloads
 from sign.datasets.dataset import Dataset, split_per_class
 from sign.datasets.published import PUBLISHED, Statistics, compare
 from sign.errors import SignError
@@ -21,7 +22,7 @@ FILES = {
     "cs": "Coauthor/CS/raw/ms_academic_cs.npz",
     "physics": "Coauthor/Physics/raw/ms_academic_phy.npz",
 }
-SOURCE = "https://github.com/shchur/gnn-benchmark/tree/master/data/npz"
+ADDRESS = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +40,7 @@ class Shchur(Dataset):
     def load(self) -> Graph:
         """Read the file and draw the split."""
         file = Path(self.data_dir) / FILES[self.graph]
-        if not file.is_file():
-            raise SignError(f"{file}: no such file; put {file.name} there (from {SOURCE})")
+        downloads.ensure_files(file.parent, {file.name: f"{ADDRESS}/{file.name}"})
         try:
             with file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
                 wanted = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
