@@ -3,7 +3,7 @@
 from omegaconf import DictConfig
 
 from sign.cli import run
-from sign.configuration import dataset_and_engine
+from sign.requests import dataset_and_engine
 
 
 def main(cfg: DictConfig) -> None:

@@ -3,7 +3,7 @@
 from omegaconf import DictConfig
 
 from sign.cli import run
-from sign.configuration import datasets_named
+from sign.requests import datasets_named
 
 
 def main(cfg: DictConfig) -> None:

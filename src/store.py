@@ -5,7 +5,8 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from sign.cli import run
-from sign.configuration import configure, store_request, training_words
+from sign.configuration import configure
+from sign.requests import store_request, training_words
 
 
 def main(cfg: DictConfig) -> None:

@@ -8,8 +8,9 @@ from conftest import REPOSITORY
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from sign.configuration import CONF, Settings, configure, datasets_named
+from sign.configuration import CONF, Settings, configure
 from sign.errors import SignError
+from sign.requests import datasets_named
 
 FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]
 GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "experiment")

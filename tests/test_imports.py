@@ -12,7 +12,10 @@ ORDER = [
     "errors",
     "settings",
     "console",
+    "locks",
     "memory",
+    "fingerprint",
+    "windows",
     "downloads",
     "assembly",
     "sparse",
@@ -39,6 +42,7 @@ ORDER = [
     "callbacks",
     "loggers",
     "configuration",
+    "requests",
     "experiment",
     "cli",
 ]

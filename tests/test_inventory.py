@@ -105,6 +105,7 @@ def test_a_manifest_that_lacks_something_stops_nothing(chain: Chain, tmp_path: P
     inventory.show(tmp_path)
     inventory.verify(tmp_path)
     inventory.prune(tmp_path, None, damaged=True, dry_run=False)
+    assert not list(chain.folder.glob("hop-*.npy"))
 
 
 def test_a_run_that_waited_for_a_folder_that_was_pruned_makes_it_again(chain: Chain, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sign import memory
 from sign.errors import SignError
-from sign.sparse import CSR, digest, index_type
+from sign.fingerprint import digest
+from sign.sparse import CSR, index_type
 
 NODES = 12
 node = st.integers(0, NODES - 1)

@@ -198,17 +198,6 @@ def mark_drawn(indptr: Any, indices: Any, bounds: Any, seed: Any, limit: Any, ch
 
 
 @compiled  # type: ignore[untyped-decorator]
-def count_chosen(indptr: Any, chosen: Any, bounds: Any, lengths: Any) -> None:
-    """Chosen entries of each row."""
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            found = 0
-            for e in range(indptr[i], indptr[i + 1]):
-                found += chosen[e]
-            lengths[i] = found
-
-
-@compiled  # type: ignore[untyped-decorator]
 def copy_chosen(indptr: Any, array: Any, chosen: Any, bounds: Any, out: Any, out_array: Any) -> None:
     """The chosen entries of each row."""
     for part in prange(len(bounds) - 1):
@@ -315,7 +304,7 @@ def same_weights(indptr: Any, indices: Any, values: Any, bounds: Any) -> Any:
 
 @compiled  # type: ignore[untyped-decorator]
 def sum_rows(indptr: Any, values: Any, bounds: Any, sums: Any) -> None:
-    """The sum of each row, in double precision."""
+    """The sum of each row, in double precision; of truth values, how many are true."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
             total = 0.0

@@ -19,7 +19,6 @@ from sign.sparse import CSR, Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINE = 16  # floats in a cache line, the fewest columns that are measured
 WORK = 1 << 25  # multiplications that are measured where there are as many: fewer are lost in the noise
 ROUNDS = 3
 
@@ -127,7 +126,7 @@ def _density(features: Features) -> float:
 def _seconds(graph: Graph, engine: Engine) -> float:
     """The shortest of a few products of some columns, for all columns; compilation is over before."""
     matrix = NormalizedAdjacency().matrix(graph)
-    columns = min(max(LINE, WORK // (matrix.csr.entries + graph.nodes)), graph.features.shape[1])
+    columns = min(max(memory.LINE, WORK // (matrix.csr.entries + graph.nodes)), graph.features.shape[1])
     x = np.ascontiguousarray(graph.features[:, :columns], np.float32)
     engine.product(matrix, x)
     took = []

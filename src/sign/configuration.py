@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
-from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf
 
 from sign.datasets.dataset import Dataset
 from sign.diffusion import Precomputation
@@ -21,7 +21,7 @@ from sign.engines.engine import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
 from sign.operators.operator import Operator
-from sign.settings import Architecture, Checked, Device, Power, Range, Scaling, Seed, Training, check
+from sign.settings import Architecture, Device, Power, Scaling, Seed, Training, check
 from sign.store import Store
 
 TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
@@ -95,7 +95,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     if architecture.batch_norm and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
     return Settings(
-        dataset=_named(cfg, "dataset", Dataset),
+        dataset=named(cfg, "dataset", Dataset),
         model=model["name"],
         title=model["title"] or _title(model["name"], powers),
         branches=model["branches"],
@@ -103,84 +103,15 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         architecture=architecture,
         training=training,
         scaling=_section(plain, "scaling", Scaling),
-        engine=_named(cfg, "engine", Engine),
+        engine=named(cfg, "engine", Engine),
         store=_section(plain, "store", Store),
-        tracker=_named(cfg, "logger", Tracker),
+        tracker=named(cfg, "logger", Tracker),
         device=_section(plain, "trainer", Device),
         seed=plain["seed"],
-        output_dir=_writable("paths.output_dir", plain["paths"]["output_dir"]),
+        output_dir=writable("paths.output_dir", plain["paths"]["output_dir"]),
         ckpt_path=_checkpoint(plain["ckpt_path"]),
         composed=plain,
     )
-
-
-def datasets_named(cfg: DictConfig) -> list[Dataset]:
-    """The data sets of the list ``datasets``: names, or a name with settings, {amazon: {graph: computers}}."""
-    _writable("paths.output_dir", cfg.paths.output_dir)
-    choices = sorted(file.stem for file in (CONF / "dataset").glob("*.yaml"))
-    if not isinstance(cfg.datasets, ListConfig) or not cfg.datasets:
-        raise SignError(f"datasets={cfg.datasets}: give a list such as [cora,communities]")
-    made = []
-    for entry in cfg.datasets:
-        ((name, changes),) = entry.items() if isinstance(entry, DictConfig) else ((entry, {}),)
-        if name not in choices:
-            raise SignError(f"datasets={name}: no such data set; take some of {', '.join(choices)}")
-        node = OmegaConf.load(CONF / "dataset" / f"{name}.yaml")
-        whole = OmegaConf.create({"dataset": OmegaConf.merge(node, changes), "paths": cfg.paths})
-        OmegaConf.resolve(whole)
-        made.append(_named(whole, "dataset", Dataset))
-    return made
-
-
-def dataset_and_engine(cfg: DictConfig) -> tuple[Dataset, Engine, Path]:
-    """What ``src/describe.py`` looks at, and the folder that it writes to."""
-    OmegaConf.resolve(cfg)
-    folder = _writable("paths.output_dir", cfg.paths.output_dir)
-    return _named(cfg, "dataset", Dataset), _named(cfg, "engine", Engine), folder
-
-
-@dataclass(frozen=True)
-class StoreRequest(Checked):
-    """What ``src/store.py`` is asked to do."""
-
-    action: Literal["list", "verify", "prune", "export"]
-    path: str | None
-    unused_days: Annotated[float | None, Range(0)]
-    damaged: bool
-    dry_run: bool
-    root: str
-
-    @property
-    def folder(self) -> Path:
-        """Where an export goes."""
-        if self.path is None:
-            raise SignError("path=null: action=export needs a new folder to write, such as path=cora-pack")
-        return Path(self.path)
-
-
-def store_request(cfg: DictConfig) -> StoreRequest:
-    """Take the settings of ``src/store.py`` out of a configuration, which then is one of a training run."""
-    with open_dict(cfg):
-        own = {field.name: cfg.pop(field.name) for field in fields(StoreRequest) if field.name != "root"}
-    return StoreRequest(**own, root=str(cfg.paths.store_dir))
-
-
-KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold
-
-
-def training_words(settings: Settings) -> str:
-    """The words of this command line that a training run on its hops needs, too."""
-    hydra = HydraConfig.get()
-    choices, given = hydra.runtime.choices, hydra.overrides.task
-    words = [
-        word
-        for word in given
-        if word.lstrip("+~").startswith(("model", "operator", "scaling.hops", "training"))
-    ]
-    tuned = f"{choices['dataset']}_{choices['model']}"
-    if (CONF / "tuned" / f"{tuned}.yaml").is_file():
-        words.append(f"tuned={tuned}")
-    return " ".join([*words, f"scaling.features={settings.scaling.features}"])
 
 
 def run_folder_of(checkpoint: Any) -> Path | None:
@@ -204,7 +135,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
     check("seed", plain.get("seed"), Seed)
     for kind in ("data_dir", "store_dir", "output_dir"):
         check(f"paths.{kind}", plain["paths"].get(kind), str)
-    _writable("paths.store_dir", plain["paths"]["store_dir"])
+    writable("paths.store_dir", plain["paths"]["store_dir"])
     check("model.name", plain["model"].get("name"), str)
     check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
     if not isinstance(plain["model"].get("operators"), dict):
@@ -245,7 +176,7 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> dict[str, tuple[Operator,
         except FieldError:
             advice = f"a power must be a whole number >= 0; use model.{letter}=0 to leave it out"
             raise FieldError(f"model.{letter}", power, advice) from None
-        powers[letter] = (_named(cfg, f"model.operators.{letter}", Operator), power)
+        powers[letter] = (named(cfg, f"model.operators.{letter}", Operator), power)
     return powers
 
 
@@ -280,7 +211,7 @@ def _fields(name: str, kind: type[Section], values: Mapping[str, Any]) -> Sectio
         raise error.within(name) from None
 
 
-def _named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
+def named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
     """The object that a section names by its ``_target_``."""
     node = OmegaConf.select(cfg, name)
     target = OmegaConf.select(node, "_target_") if isinstance(node, DictConfig) else None
@@ -309,7 +240,7 @@ def _checkpoint(value: Any) -> Path | None:
     return path
 
 
-def _writable(name: str, value: Any) -> Path:
+def writable(name: str, value: Any) -> Path:
     """The folder, made if need be."""
     folder = Path(str(value))
     try:

@@ -4,14 +4,13 @@ A file that is in its place is never touched. What is missing is fetched to a ``
 size that the server announced, and renamed; an archive is unpacked to a folder beside its place, which is renamed.
 """
 
-import fcntl
 import re
 import shutil
 import stat
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -19,6 +18,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 from zipfile import BadZipFile, ZipFile
 
+from sign import locks
 from sign.console import progress
 from sign.errors import SignError
 
@@ -83,17 +83,15 @@ def by_hand(folder: Path, names: Sequence[str], address: str, reason: str) -> Si
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Be the only process that adds to a folder; the system frees the lock of a process that ends."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("a")
-    except OSError as error:
-        raise SignError(
-            f"{folder}: cannot be written ({_reason(error)}); set paths.data_dir to a folder of your own "
-            "with the raw files or links to them"
-        ) from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """Be the only process that adds to a folder of data."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locks.locked(folder))
+        except OSError as error:
+            raise SignError(
+                f"{folder}: cannot be written ({_reason(error)}); set paths.data_dir to a folder of your own "
+                "with the raw files or links to them"
+            ) from error
         yield
 
 

@@ -10,8 +10,8 @@ from sign import memory
 from sign.datasets.pack import CARD, HOPS, LABELS, ROWS
 from sign.diffusion import Hops, Precomputation
 from sign.errors import SignError
+from sign.fingerprint import digest
 from sign.problem import Problem
-from sign.sparse import digest
 from sign.store import Store
 
 

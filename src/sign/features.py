@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sign import memory
-from sign.sparse import Array, Floats, digest
+from sign.fingerprint import digest
+from sign.sparse import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,12 @@ from sign import memory
 from sign.console import console
 from sign.engines.engine import Engine
 from sign.errors import SignError
+from sign.fingerprint import digest
 from sign.operators.operator import Operator
 from sign.problem import Origin, Scope
-from sign.sparse import Array, Floats, Matrix, digest
+from sign.sparse import Array, Floats, Matrix
 from sign.store import Chain, Draft, Store
 
-LINE = 16  # floats in a cache line: blocks of columns are multiples of it where they can be
 MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array
 Rows = Array | None  # some nodes, sorted; None stands for all
 
@@ -50,7 +50,7 @@ class Hop:
 class Work:
     """What is done while hops are computed: rows of products, of how many; told to ``advance`` in hops."""
 
-    advance: Callable[[float, str], None] = lambda done, what: None
+    advance: Callable[[float, str], None]
     rows: int = 0
     all_rows: int = 0
     remarks: set[str] = field(default_factory=set)
@@ -101,7 +101,8 @@ def fill(task: Task) -> list[Hop]:
     if set(task.powers) <= set(hops):
         task.work.advance(len(hops), task.letter)
         return [hops[power] for power in task.powers]
-    if task.scope.origin is None:
+    origin = task.scope.origin
+    if origin is None:
         names = ", ".join(task.name(power) for power in task.powers if power not in hops)
         raise SignError(
             f"{task.dataset}: has no {names}, nor a graph to compute them; export it again with them"
@@ -113,7 +114,7 @@ def fill(task: Task) -> list[Hop]:
         task.work.advance(len(hops), task.letter)
         missing = [power for power in task.powers if power not in hops]
         if missing:
-            seconds = _compute(task, chain, used, missing)
+            seconds = _compute(task, origin, chain, used, missing)
             hops |= {power: _hop(task, chain, used, power, False, seconds[power]) for power in missing}
     return [hops[power] for power in task.powers]
 
@@ -135,10 +136,9 @@ def _hop(task: Task, chain: Chain, rows: Rows, power: int, found: bool, seconds:
     return Hop(name, power, chain, chain.open(power), rows, found, seconds, products)
 
 
-def _compute(task: Task, chain: Chain, used: Rows, missing: list[int]) -> dict[int, float]:
+def _compute(task: Task, origin: Origin, chain: Chain, used: Rows, missing: list[int]) -> dict[int, float]:
     """Compute the missing powers and store them; returns the seconds that each took."""
-    origin, operator = task.scope.origin, task.operator
-    assert origin is not None  # nothing else gets here
+    operator = task.operator
     shape = (task.scope.nodes if used is None else len(used), task.scope.features)
     with ExitStack() as stack:
         drafts = {power: stack.enter_context(chain.draft(power, shape)) for power in missing}
@@ -233,8 +233,8 @@ def _column_blocks(task: Task, operator: Operator, matrix: Matrix) -> list[slice
             f"{least} would do"
         )
     width = math.ceil(columns / math.ceil(columns / min(widest, columns)))
-    if width < columns and widest >= LINE:
-        width = min(-(-width // LINE), widest // LINE) * LINE
+    if width < columns and widest >= memory.LINE:  # whole cache lines, where that can be
+        width = min(-(-width // memory.LINE), widest // memory.LINE) * memory.LINE
     blocks = [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
     if len(blocks) > 1:
         task.work.remark(

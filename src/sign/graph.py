@@ -8,7 +8,8 @@ import numpy as np
 from sign import memory
 from sign.errors import SignError
 from sign.features import Features, SparseFeatures, take_rows
-from sign.sparse import CSR, Array, check_weights, digest
+from sign.fingerprint import digest
+from sign.sparse import CSR, Array, check_weights
 
 SPLITS = ("train", "val", "test")
 

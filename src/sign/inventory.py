@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from rich.table import Table
 from sign import memory
 from sign.console import console, progress
 from sign.errors import SignError
-from sign.store import FORMAT, LOCK, MANIFEST, Chain
+from sign.locks import LOCK, locked_if_free
+from sign.store import FORMAT, MANIFEST, Chain
 
 DAY = 24 * 60 * 60
 NAME = re.compile(r"[0-9a-f]{16}")  # a fingerprint
@@ -73,13 +73,13 @@ class Entry:
         return [file for file in self.files if file.name not in known]
 
 
-def entries(root: Path) -> Iterator[Entry]:
-    """Every folder of the store, by data set. Ours are named by a fingerprint; others are none of our business."""
-    for folder in sorted(path for path in root.glob("*/*") if path.is_dir() and NAME.fullmatch(path.name)):
-        yield _entry(folder)
+def folders(root: Path) -> list[Path]:
+    """Those of the store, by data set. Ours are named by a fingerprint; others are none of our business."""
+    return sorted(path for path in root.glob("*/*") if path.is_dir() and NAME.fullmatch(path.name))
 
 
-def _entry(folder: Path) -> Entry:
+def entry_of(folder: Path) -> Entry:
+    """What a folder of the store holds."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
         key = {name: value for name, value in manifest.items() if name != "hops"}
@@ -100,7 +100,7 @@ def show(root: Path) -> None:
     for column in ("hops", "rows", "size", "used"):
         table.add_column(column, justify="right", no_wrap=True)
     total = 0
-    for entry in entries(root):
+    for entry in map(entry_of, folders(root)):
         total += entry.size
         key = entry.chain.key if entry.chain else {}
         rows = next((f"{hop['shape'][0]:,}" for hop in entry.hops.values()), "")
@@ -120,7 +120,7 @@ def show(root: Path) -> None:
 
 def verify(root: Path) -> None:
     """Compare every hop with its checksum; damaged ones are named, and computed again when they are needed."""
-    every = list(entries(root))
+    every = [entry_of(folder) for folder in folders(root)]
     hops, damaged = sum(len(entry.hops) for entry in every), []
     with progress() as bar:
         task = bar.add_task("checksums", total=hops)
@@ -141,12 +141,12 @@ def prune(root: Path, unused_days: float | None, damaged: bool, dry_run: bool) -
     Only files that a store writes are removed. A folder that a run is adding to is left alone.
     """
     freed = 0
-    for folder in [entry.folder for entry in entries(root)]:
-        with Chain(folder, {}).locked_if_free() as free:
+    for folder in folders(root):
+        with locked_if_free(folder) as free:
             if not free:
                 console.print(f"left alone, a run is at it: {folder}", soft_wrap=True)
                 continue
-            entry = _entry(folder)
+            entry = entry_of(folder)
             files = entry.files
             whole = entry.chain is None or (unused_days is not None and entry.days > unused_days)
             unwanted = list(files) if whole else [*entry.leftovers, *(_damaged(entry) if damaged else [])]

@@ -30,6 +30,7 @@ CGROUP = Path("/sys/fs/cgroup")
 SHARE = 0.7  # of what is available that a process takes unless told otherwise
 KEPT = 0.5  # of the budget that arrays of `empty` may take; the rest is for features
 SMALL = 1 << 20  # bytes of arrays that are not worth a file
+LINE = 16  # floats in a cache line
 PART = 1 << 25  # bytes of a mapped array that are used at a time
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the system's words for a full disk
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

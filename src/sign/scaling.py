@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sign import memory
+from sign.fingerprint import digest
 from sign.graph import Graph
-from sign.sparse import Array, Floats, digest
+from sign.sparse import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,6 @@
 """Sparse matrices as plain arrays: rows of an adjacency, and the scaled matrix an engine multiplies."""
 
-import hashlib
-from bisect import bisect_left
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,6 +10,8 @@ from numpy.typing import NDArray
 
 from sign import memory
 from sign.errors import SignError
+from sign.fingerprint import digest
+from sign.windows import BLOCKS_PER_THREAD, blocks_by_window, pointers, row_blocks, thread_blocks, windows
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -20,26 +19,6 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float32]
 WEIGHTS = (1e-12, 1e12)  # the range of edge weights: their products and inverses stay within float32
-BLOCKS_PER_THREAD = 16  # enough that one hub row does not leave the other threads idle
-HASHED = 1 << 24  # bytes that are hashed at a time; part of every fingerprint
-
-
-def digest(*arrays: Array | None) -> str:
-    """A fingerprint of the contents, shapes and types of arrays: a hash of the hashes of their parts."""
-    state = hashlib.blake2b(digest_size=16)
-    with ThreadPoolExecutor() as pool:
-        for array in arrays:
-            state.update(repr(None if array is None else (array.dtype.str, array.shape)).encode())
-            if array is not None and array.size:
-                for part in pool.map(lambda part, a=array: _hash(a[part]), memory.slices(array, HASHED)):
-                    state.update(part)
-    return state.hexdigest()
-
-
-def _hash(part: Array) -> bytes:
-    found = hashlib.blake2b(np.ascontiguousarray(part).view(np.uint8).data, digest_size=16).digest()
-    memory.release(part)
-    return found
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
@@ -68,56 +47,6 @@ def check_ends(ends: Array, nodes: int) -> None:
         if low < 0 or high >= nodes:
             wrong = low if low < 0 else high
             raise SignError(f"an edge names node {wrong}, but nodes are numbered 0 to {nodes - 1}")
-
-
-def row_blocks(indptr: Array, blocks: int, first: int = 0, last: int | None = None) -> Array:
-    """Boundaries of blocks of the rows from ``first`` to ``last`` with about the same work each."""
-    last = len(indptr) - 1 if last is None else last
-
-    def work(row: int) -> int:  # of all rows before: their entries, and a little for each row
-        return int(indptr[row]) + row
-
-    wanted = np.linspace(work(first), work(last), blocks + 1)
-    cuts = [bisect_left(range(last + 1), bound, first, key=work) for bound in wanted]
-    cuts[0], cuts[-1] = first, last
-    return np.array(cuts, np.int64)
-
-
-def thread_blocks() -> int:
-    """How many blocks of rows keep all threads busy."""
-    import numba
-
-    return int(numba.get_num_threads()) * BLOCKS_PER_THREAD
-
-
-def _pointers(lengths: Array) -> NDArray[np.int64]:
-    """Where each row starts and the last one ends."""
-    indptr = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=indptr[1:])
-    return indptr
-
-
-def _windows(indptr: Array, *arrays: Array | None) -> Iterator[tuple[int, int]]:
-    """First and last row of each window of rows whose part of ``arrays`` is used at once.
-
-    Arrays in memory have one window. Where some are mapped, what was used of them is released with each window.
-    """
-    rows, mapped = len(indptr) - 1, [a for a in arrays if a is not None and memory.mapping(a) is not None]
-    room = memory.PART // max((array.itemsize for array in mapped), default=1)
-    first = 0
-    while first < rows:
-        last = rows
-        if mapped:
-            last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + room, "right")) - 1)
-        yield first, last
-        memory.release(*mapped)
-        first = last
-
-
-def _blocks(indptr: Array, *arrays: Array | None) -> Iterator[Array]:
-    """Boundaries of blocks of rows for threads, window by window."""
-    for first, last in _windows(indptr, *arrays):
-        yield row_blocks(indptr, thread_blocks(), first, last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +79,7 @@ class CSR:
     @property
     def blocks(self) -> Iterator[Array]:
         """Boundaries of blocks of rows for threads, a window of mapped rows at a time."""
-        return _blocks(self.indptr, *self.arrays)
+        return blocks_by_window(self.indptr, *self.arrays)
 
     @cached_property
     def digest(self) -> str:
@@ -194,11 +123,11 @@ class CSR:
         for part in memory.parts(source):
             assembly.count_edges(source[part], target[part], both, threads, lengths)
             memory.release(target[part])
-        indptr = _pointers(lengths)
+        indptr = pointers(lengths)
         indices = memory.empty(int(indptr[-1]), index_type(nodes))
         values = None if weights is None else memory.empty(len(indices), np.float32)
         cursors = indptr[:-1].copy()
-        for blocks in _blocks(indptr, indices, values):
+        for blocks in blocks_by_window(indptr, indices, values):
             for part in memory.parts(source):
                 given = None if weights is None else weights[part]
                 threads = blocks[::BLOCKS_PER_THREAD]
@@ -220,7 +149,7 @@ class CSR:
         close_gaps(indptr, lengths, indices)
         if values is not None:
             close_gaps(indptr, lengths, values)
-        return cls(_pointers(lengths), indices[:kept], None if values is None else values[:kept])
+        return cls(pointers(lengths), indices[:kept], None if values is None else values[:kept])
 
     @classmethod
     def from_scipy(cls, matrix: "scipy.sparse.csr_array", weighted: bool = True) -> "CSR":
@@ -273,11 +202,11 @@ class CSR:
         threads = np.linspace(0, self.nodes, thread_blocks() // BLOCKS_PER_THREAD + 1).astype(np.int64)
         for rows, part in self._spans():
             count_columns(rows, self.indices[part], threads, lengths)
-        indptr = _pointers(lengths)
+        indptr = pointers(lengths)
         indices = memory.empty(self.entries, self.indices.dtype)
         values = None if self.weights is None else memory.empty(self.entries, np.float32)
         cursors = indptr[:-1].copy()
-        for blocks in _blocks(indptr, indices, values):
+        for blocks in blocks_by_window(indptr, indices, values):
             threads = blocks[::BLOCKS_PER_THREAD]
             first = 0
             for rows, part in self._spans():
@@ -298,23 +227,23 @@ class CSR:
         other = self.transposed
         mine, theirs = (self.indptr, self.indices), (other.indptr, other.indices)
         lengths = np.empty(self.nodes, np.int64)
-        for bounds in _blocks(self.indptr, self.indices, other.indices):
+        for bounds in blocks_by_window(self.indptr, self.indices, other.indices):
             count_union(*mine, *theirs, bounds, lengths)
-        indptr = _pointers(lengths)
+        indptr = pointers(lengths)
         indices = memory.empty(int(indptr[-1]), self.indices.dtype)
         values = memory.empty(len(indices), np.float32)
-        for bounds in _blocks(indptr, indices, values, *self.arrays, *other.arrays):
+        for bounds in blocks_by_window(indptr, indices, values, *self.arrays, *other.arrays):
             fill_mean(*mine, self.weights, *theirs, other.weights, bounds, indptr, indices, values)
         return CSR(indptr, indices, values)
 
     def keep(self, chosen: NDArray[np.bool_]) -> "CSR":
         """The entries that are chosen."""
-        from sign.assembly import copy_chosen, count_chosen
+        from sign.assembly import copy_chosen, sum_rows
 
         lengths = np.empty(self.nodes, np.int64)
-        for bounds in _blocks(self.indptr, chosen):
-            count_chosen(self.indptr, chosen, bounds, lengths)
-        indptr = _pointers(lengths)
+        for bounds in blocks_by_window(self.indptr, chosen):
+            sum_rows(self.indptr, chosen, bounds, lengths)
+        indptr = pointers(lengths)
         if indptr[-1] == self.entries:
             return self
         copies = []
@@ -322,7 +251,7 @@ class CSR:
             if array is None:
                 continue
             copies.append(memory.empty(int(indptr[-1]), array.dtype))
-            for bounds in _blocks(self.indptr, array, chosen, copies[-1]):
+            for bounds in blocks_by_window(self.indptr, array, chosen, copies[-1]):
                 copy_chosen(self.indptr, array, chosen, bounds, indptr, copies[-1])
         return CSR(indptr, *copies)
 
@@ -331,7 +260,7 @@ class CSR:
         from sign.assembly import mark_loops
 
         chosen = memory.empty(self.entries, np.bool_)
-        for bounds in _blocks(self.indptr, self.indices, chosen):
+        for bounds in blocks_by_window(self.indptr, self.indices, chosen):
             mark_loops(self.indptr, self.indices, bounds, chosen)
         return self.keep(chosen)
 
@@ -351,7 +280,7 @@ class CSR:
             return self
         chosen = memory.empty(self.entries, np.bool_)
         limit = np.uint64(share * 2.0**64)
-        for bounds in _blocks(self.indptr, self.indices, chosen):
+        for bounds in blocks_by_window(self.indptr, self.indices, chosen):
             mark_drawn(self.indptr, self.indices, bounds, np.uint64(seed), limit, chosen)
         return self.keep(chosen)
 
@@ -365,7 +294,7 @@ class CSR:
         mine = (self.indptr, self.indices)
         for _, bounds in self.blocks_of(nodes):
             count_induced(*mine, nodes, place, bounds, lengths)
-        indptr = _pointers(lengths)
+        indptr = pointers(lengths)
         indices = memory.empty(int(indptr[-1]), self.indices.dtype)
         values = None if self.weights is None else memory.empty(len(indices), np.float32)
         for _, bounds in self.blocks_of(nodes):
@@ -380,17 +309,17 @@ class CSR:
             yield from ((None, blocks) for blocks in self.blocks)
             return
         starts, ends = self.indptr[rows], self.indptr[rows + 1]
-        work = _pointers(ends - starts)
+        work = pointers(ends - starts)
         # Rows of the list lie among others, and a page of a map holds many: windows go by what lies between.
         span = np.maximum.accumulate(np.append(starts, ends[-1:]))
-        for first, last in _windows(span, *self.arrays):
+        for first, last in windows(span, *self.arrays):
             yield rows, row_blocks(work, thread_blocks(), first, last)
 
     def with_rows(self, rows: Array) -> "CSR":
         """The matrix whose other rows are empty."""
         lengths, entries = np.zeros(self.nodes, np.int64), np.diff(self.indptr)[rows]
         lengths[rows] = entries
-        indptr = _pointers(lengths)
+        indptr = pointers(lengths)
         places = np.repeat(self.indptr[rows] - indptr[rows], entries) + np.arange(indptr[-1])
         weights = None if self.weights is None else self.weights[places]
         return CSR(indptr, self.indices[places], weights)
@@ -406,7 +335,7 @@ class CSR:
 
     def _spans(self) -> Iterator[tuple[Array, slice]]:
         """Windows of rows as matrices of their own: where their rows start, and their entries."""
-        for first, last in _windows(self.indptr, *self.arrays):
+        for first, last in windows(self.indptr, *self.arrays):
             part = slice(int(self.indptr[first]), int(self.indptr[last]))
             yield self.indptr[first : last + 1] - self.indptr[first], part
 

@@ -8,7 +8,6 @@ durable, so a process that is killed leaves nothing that is taken for whole.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import math
@@ -18,18 +17,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 import sign
-from sign import memory
+from sign import locks, memory
+from sign.fingerprint import digest
 from sign.settings import Checked
-from sign.sparse import Array, digest
+from sign.sparse import Array
 
 FORMAT = 2  # raised when arrays written before could be misread
 MANIFEST = "manifest.json"
-LOCK = ".lock"
 # what the manifest says of a hop
 RECORDED: dict[str, Any] = {
     "shape": list,
@@ -68,42 +67,11 @@ class Chain:
 
     @contextmanager
     def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
-        """Be the only process that adds to this chain; ``waiting`` is called if another one is at it.
-
-        The system frees the lock of a process that ends in whatever way.
-        """
-        while True:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with (self.folder / LOCK).open("a") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    waiting()
-                    fcntl.flock(lock, fcntl.LOCK_EX)
-                if not self._is_ours(lock):  # the folder was pruned while we waited
-                    continue
-                for left_behind in self.folder.glob(".*.tmp"):  # by a process that was killed
-                    left_behind.unlink()
-                yield
-                return
-
-    @contextmanager
-    def locked_if_free(self) -> Iterator[bool]:
-        """Be the only process at this chain, if no other one is; yields whether that is so."""
-        with (self.folder / LOCK).open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                free = True
-            except BlockingIOError:
-                free = False
-            yield free
-
-    def _is_ours(self, lock: IO[str]) -> bool:
-        """Whether an open lock file is still the one in the folder."""
-        try:
-            return os.path.samestat(os.fstat(lock.fileno()), (self.folder / LOCK).stat())
-        except FileNotFoundError:
-            return False
+        """Be the only process that adds to this chain; ``waiting`` is called if another one is at it."""
+        with locks.locked(self.folder, waiting):
+            for left_behind in self.folder.glob(".*.tmp"):  # by a process that was killed
+                left_behind.unlink()
+            yield
 
     def write(self, power: int, array: Array, seconds: float, products: int = 0) -> Array:
         """Add a hop; the caller holds the lock."""
@@ -155,12 +123,10 @@ class Chain:
 
     def _publish(self, file: Path) -> None:
         """Give a temporary file its name, once it is on disk."""
-        for path in (self._temporary(file), self.folder):
-            descriptor = os.open(path, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
-            if path != self.folder:
-                path.replace(file)
+        temporary = self._temporary(file)
+        _sync(temporary)
+        temporary.replace(file)
+        _sync(self.folder)
 
     def _temporary(self, file: Path) -> Path:
         return file.with_name(f".{file.name}.tmp")
@@ -199,6 +165,13 @@ class Draft:
         """All is written: make it a hop. Returns the seconds that it took."""
         self.chain._commit(self.power, self.array, seconds, products)
         return seconds
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
 
 
 def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:

@@ -15,7 +15,8 @@ from sign.engines.local import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import FieldError, SignError
 from sign.graph import Graph
-from sign.sparse import CSR, Matrix, row_blocks
+from sign.sparse import CSR, Matrix
+from sign.windows import row_blocks
 
 ENGINES = [LocalEngine(), LocalEngine(threads=1), TorchEngine()]
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=repr)

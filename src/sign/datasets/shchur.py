@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from zipfile import BadZipFile
 
 import numpy as np
 
 from sign import downloads
 from sign.datasets.dataset import Dataset, split_per_class
 from sign.datasets.published import PUBLISHED, Statistics, compare
-from sign.errors import SignError
+from sign.datasets.raw import reading
 from sign.features import SparseFeatures
 from sign.graph import Graph
 from sign.settings import Count, Seed
@@ -41,12 +40,9 @@ class Shchur(Dataset):
         """Read the file and draw the split."""
         file = Path(self.data_dir) / FILES[self.graph]
         downloads.ensure_files(file.parent, {file.name: f"{ADDRESS}/{file.name}"})
-        try:
-            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
-                wanted = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
-                indptr, indices, word_indptr, words, labels, shape = (raw[name] for name in wanted)
-        except (BadZipFile, KeyError, ValueError, EOFError) as error:
-            raise SignError(f"{file}: not a complete data file ({error}); fetch it again") from error
+        with reading(file), file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
+            wanted = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
+            indptr, indices, word_indptr, words, labels, shape = (raw[name] for name in wanted)
         nodes = len(labels)
         source = np.repeat(np.arange(nodes), np.diff(indptr))
         loops = source == indices

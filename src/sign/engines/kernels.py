@@ -7,8 +7,9 @@ from numba import njit, prange
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from sign.memory import LINE
+
 AHEAD = 12  # entries between asking for a row and adding it, about one memory latency
-LINE = 16  # floats in a cache line
 
 
 @intrinsic  # type: ignore[untyped-decorator]
