@@ -19,6 +19,7 @@ ORDER = [
     "downloads",
     "assembly",
     "sparse",
+    "renumbering",
     "features",
     "graph",
     "scaling",

@@ -44,6 +44,10 @@ class Engine(Checked, ABC):
         """Bytes that a product takes beside its operator's arrays: in all, and for each column."""
         return 0, 0
 
+    def renumbering(self, matrix: Matrix, products: int) -> Array | None:
+        """An order of the nodes in which this many products, made in it, take less time; None: as they are."""
+        return None
+
     @abstractmethod
     def product(
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
