@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "sign"
 ORDER = [
     "errors",
     "settings",
+    "runs",
     "console",
     "locks",
     "memory",
