@@ -12,6 +12,7 @@ ORDER = [
     "errors",
     "settings",
     "runs",
+    "published",
     "console",
     "locks",
     "memory",
@@ -45,6 +46,7 @@ ORDER = [
     "configuration",
     "requests",
     "experiment",
+    "series",
     "cli",
 ]
 
