@@ -11,6 +11,8 @@ PACKAGE = Path(__file__).parents[1] / "src" / "sign"
 ORDER = [
     "errors",
     "settings",
+    "runs",
+    "published",
     "console",
     "locks",
     "memory",
@@ -45,6 +47,7 @@ ORDER = [
     "configuration",
     "requests",
     "experiment",
+    "series",
     "cli",
 ]
 

@@ -66,7 +66,7 @@ def test_an_unreachable_service_does_not_hold_the_run(
     monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{port}")
     started = time.monotonic()
     tracker = WandB(timeout=6)
-    loggers = tracker.start(RunCard("run", "group", ["tag"], {}, tmp_path))
+    loggers = tracker.start(RunCard("run", "group", "train", ["tag"], {}, tmp_path))
     assert time.monotonic() - started < 15  # the promise itself, not a measure of speed
     tracker.finish(loggers, {"test/accuracy": 0.5})
     assert "offline, because" in capsys.readouterr().out

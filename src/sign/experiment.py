@@ -1,52 +1,95 @@
 """Settings ▶ objects ▶ fit, test ▶ numbers and a run folder."""
 
-import json
 import logging
 import time
 import warnings
 from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from omegaconf import OmegaConf
-from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 from rich.table import Table
 
+import sign
 from sign import memory
-from sign.callbacks import EpochLog, EpochProgress, Stopwatch
-from sign.configuration import CHECKPOINTS, Settings, run_folder_of
+from sign.callbacks import EpochLog, EpochProgress, Patience, Stopwatch
+from sign.configuration import Settings, run_folder_of
 from sign.console import console
 from sign.datamodule import SIGNDataModule
+from sign.diffusion import Hops
 from sign.errors import SignError
 from sign.graph import SPLITS
 from sign.loggers import RunCard
 from sign.problem import Problem
+from sign.runs import CHECKPOINTS, CONFIG, EPOCHS, METRICS, RUN, write_json
 from sign.task import SIGNTask
+
+PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions a run remembers
 
 
 def train(settings: Settings) -> dict[str, float]:
     """Train, test the best checkpoint, write the run folder; returns the final numbers."""
+    datamodule = prepare(settings)
+    folder = make_run_folder(settings)
+    try:
+        numbers = run(settings, datamodule, folder)
+    except KeyboardInterrupt:
+        resume = folder / CHECKPOINTS / "last.ckpt"
+        console.print(f"to go on: python src/train.py ckpt_path={resume}", soft_wrap=True)
+        raise
+    show(settings, datamodule, numbers, folder)
+    return numbers
+
+
+def prepare(settings: Settings) -> SIGNDataModule:
+    """The data module with its hops in the store: everything that can be wrong before a run folder is made."""
     quieten()
-    pl.seed_everything(settings.seed, verbose=False)
     datamodule = make_datamodule(settings)
     check_problem(settings, datamodule.problem)
-    task = make_task(settings, datamodule)
     if settings.ckpt_path:
-        check_checkpoint(settings.ckpt_path, task)
-    folder = make_run_folder(settings)
-    OmegaConf.save(OmegaConf.create(settings.composed), folder / "config.yaml")
+        check_checkpoint(settings.ckpt_path, make_task(settings, datamodule))
+    return datamodule
+
+
+def run(settings: Settings, datamodule: SIGNDataModule, folder: Path) -> dict[str, float]:
+    """One run in its folder: what it is, the training, and at the end its numbers."""
+    pl.seed_everything(settings.seed, verbose=False)
+    task = make_task(settings, datamodule)
+    OmegaConf.save(OmegaConf.create(settings.composed), folder / CONFIG)
+    if not (folder / RUN).exists():  # what a resumed run computed before is not forgotten
+        write_json(folder / RUN, describe(settings, datamodule.hops))
     loggers = settings.tracker.start(run_card(settings, folder))
     numbers: dict[str, float] = {}
     try:
         numbers = fit_and_test(settings, folder, datamodule, task, loggers)
-        (folder / "metrics.json").write_text(json.dumps(numbers, indent=2, sort_keys=True) + "\n")
+        write_json(folder / METRICS, dict(sorted(numbers.items())))
     finally:
         settings.tracker.finish(loggers, numbers)
-    show(settings, datamodule, numbers, folder)
     return numbers
+
+
+def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
+    """``run.json``: what is run, with which versions, on which hops."""
+    return {
+        "dataset": settings.dataset.name,
+        "model": settings.title,
+        "seed": settings.seed,
+        "experiment": settings.experiment,
+        "job": settings.job,
+        "group": settings.group,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"sign": sign.__version__} | {name: version(name) for name in PACKAGES},
+        "hops": hops.records(),
+        "products": hops.products,
+        "rows_computed": hops.rows_computed,
+        "rows_saved": hops.rows_saved,
+    }
 
 
 def fit_and_test(
@@ -70,8 +113,6 @@ def fit_and_test(
     try:
         trainer.fit(task, datamodule=datamodule, ckpt_path=settings.ckpt_path, weights_only=True)
     except SystemExit:  # Lightning's way to end after Ctrl-C
-        resume = folder / CHECKPOINTS / "last.ckpt"
-        console.print(f"to go on: python src/train.py ckpt_path={resume}", soft_wrap=True)
         raise KeyboardInterrupt from None
     epochs = trainer.current_epoch
     if best.best_model_score is None or not best.best_model_score.isfinite():
@@ -136,15 +177,18 @@ def make_callbacks(
         enable_version_counter=False,
         save_on_train_epoch_end=True,
     )
-    stopping = EarlyStopping(training.monitor, mode=mode, patience=training.patience)
-    log = EpochLog(folder / "metrics.csv", stopwatch)
+    stopping = Patience(training.monitor, mode=mode, patience=training.patience)
+    log = EpochLog(folder / EPOCHS, stopwatch)
     return best, [stopwatch, log, EpochProgress(training.max_epochs), stopping, best, last]
 
 
 def make_run_folder(settings: Settings) -> Path:
-    """A new folder; or, when a checkpoint of a run folder is resumed, that folder."""
-    if run := run_folder_of(settings.ckpt_path):
-        return run
+    """The one that is asked for; or, when a checkpoint of a run folder is resumed, that one; or a new one."""
+    if settings.run_folder:
+        settings.run_folder.mkdir(parents=True, exist_ok=True)
+        return settings.run_folder
+    if resumed := run_folder_of(settings.ckpt_path):
+        return resumed
     parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
     stem = f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}"
     folder, attempt = parent / stem, 1
@@ -186,11 +230,11 @@ def check_checkpoint(file: Path, task: SIGNTask) -> None:
 def run_card(settings: Settings, folder: Path) -> RunCard:
     """What a tracker shows: data set, model and seed first."""
     dataset = settings.dataset
-    group = f"{dataset.name} {settings.title}"
     protocol = "inductive" if dataset.inductive else "transductive"
     return RunCard(
-        name=f"{group} seed {settings.seed}",
-        group=group,
+        name=f"{dataset.name} {settings.title} seed {settings.seed}",
+        group=settings.group,
+        job=settings.job,
         tags=[dataset.name, settings.title, protocol],
         config=settings.composed,
         folder=folder,

@@ -26,6 +26,7 @@ class RunCard:
 
     name: str
     group: str
+    job: str
     tags: list[str]
     config: dict[str, Any]
     folder: Path
@@ -99,7 +100,7 @@ class WandB(Tracker):
             group=run.group,
             tags=run.tags,
             config=run.config,
-            job_type="train",
+            job_type=run.job,
             mode=mode,
             reinit="finish_previous",
             settings=wandb.Settings(

@@ -32,6 +32,7 @@ Power = Annotated[int, Range(0)]
 Count = Annotated[int, Range(1)]
 Seed = Annotated[int, Range(0, 2**32 - 1)]  # what numpy and torch both take
 Probability = Annotated[float, Range(0, below=1)]
+Job = Literal["train", "search", "reproduce"]
 
 
 def check(name: str, value: Any, hint: Any) -> None:
