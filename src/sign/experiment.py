@@ -27,7 +27,8 @@ from sign.errors import SignError
 from sign.graph import SPLITS
 from sign.loggers import RunCard
 from sign.problem import Problem
-from sign.runs import CHECKPOINTS, CONFIG, EPOCHS, METRICS, RUN, write_json
+from sign.runs import CHECKPOINTS, CONFIG, EPOCHS, METRICS, RUN, Run, write_json
+from sign.store import MANIFEST
 from sign.task import SIGNTask
 
 PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions a run remembers
@@ -65,12 +66,12 @@ def run(settings: Settings, datamodule: SIGNDataModule, folder: Path) -> dict[st
     if not (folder / RUN).exists():  # what a resumed run computed before is not forgotten
         write_json(folder / RUN, describe(settings, datamodule.hops))
     loggers = settings.tracker.start(run_card(settings, folder))
-    numbers: dict[str, float] = {}
     try:
         numbers = fit_and_test(settings, folder, datamodule, task, loggers)
         write_json(folder / METRICS, dict(sorted(numbers.items())))
     finally:
-        settings.tracker.finish(loggers, numbers)
+        manifests = [chain / MANIFEST for chain in datamodule.hops.folders]
+        settings.tracker.finish(loggers, Run(folder), manifests)
     return numbers
 
 

@@ -11,6 +11,7 @@ from sign.configuration import CONF, Settings, named, writable
 from sign.datasets.dataset import Dataset
 from sign.engines.engine import Engine
 from sign.errors import SignError
+from sign.loggers import WandB
 from sign.settings import Checked, Range
 
 KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold
@@ -76,3 +77,8 @@ def training_words(settings: Settings) -> str:
     if (CONF / "tuned" / f"{tuned}.yaml").is_file():
         words.append(f"tuned={tuned}")
     return " ".join([*words, f"scaling.features={settings.scaling.features}"])
+
+
+def tracker(cfg: DictConfig) -> WandB:
+    """The W&B project that ``src/workspace.py`` makes a view of."""
+    return named(cfg, "logger", WandB)
