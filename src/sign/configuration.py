@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -143,6 +144,12 @@ def chosen_experiment(cfg: DictConfig) -> str | None:
     if (named := OmegaConf.select(cfg, "experiment")) is None and HydraConfig.initialized():
         named = HydraConfig.get().runtime.choices.get("experiment")
     return None if named is None else str(named)
+
+
+def composed(*words: str) -> DictConfig:
+    """The configuration of a command line, for notebooks and scripts: ``composed("dataset=cora", "model.p=4")``."""
+    with initialize_config_dir(str(CONF)):
+        return compose("train", overrides=list(words))
 
 
 def run_folder_of(checkpoint: Any) -> Path | None:
