@@ -47,6 +47,8 @@ ORDER = [
     "requests",
     "experiment",
     "series",
+    "reductions",
+    "reproduction",
     "cli",
 ]
 

@@ -67,13 +67,13 @@ def test_a_run_of_a_series_is_the_run_that_its_seed_makes_alone(tmp_path: Path) 
 
 
 def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    words = ("runs=3", "training.max_epochs=40", "training.patience=5")
+    words = ("runs=3", "training.max_epochs=8", "training.patience=3")
     whole = train_series(planned(tmp_path / "whole", *words))
     wanted = planned(tmp_path / "killed", *words)
     middle = wanted.series.run(1).folder
     command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *words_in(tmp_path / "killed", *words)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
-    while process.poll() is None and len(Run(middle).epochs()) < 3:
+    while process.poll() is None and len(Run(middle).epochs()) < 2:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
