@@ -99,6 +99,17 @@ def test_a_failed_run_is_told_and_the_others_go_on(tmp_path: Path, capsys: pytes
     assert train_series(wanted).seeds == [0, 1, 2]
 
 
+def test_a_checkpoint_that_cannot_be_read_is_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    wanted = planned(tmp_path, "runs=1", "training.max_epochs=2")
+    folder = wanted.series.run(0).folder / "checkpoints"
+    folder.mkdir(parents=True)
+    (folder / "last.ckpt").write_bytes(b"half")
+    assert train_series(wanted).metrics["epochs"]["values"] == [2]
+    assert "seed 0: from the start again" in capsys.readouterr().out
+
+
 def test_a_series_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
     series = train_series(planned(tmp_path, "runs=2", "training.learning_rate=1e30"))
     assert series.metrics == {}

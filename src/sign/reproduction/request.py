@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 
 from sign.configuration import writable
 from sign.errors import SignError
-from sign.settings import Checked, Count
+from sign.settings import Checked, Range
 
 TABLES = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs")
 FIGURES = ("triangles", "convergence")
@@ -35,7 +35,7 @@ class Request(Checked):
         | None
     )
     figure: Literal["triangles", "convergence"] | None
-    runs: Count | None
+    runs: Annotated[int | None, Range(1)]
     logger: Literal["csv", "none", "wandb"]
     settings: tuple[str, ...]
     data_dir: str
