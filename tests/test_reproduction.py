@@ -36,7 +36,7 @@ def test_smoke_fills_tables_and_figures(tmp_path: Path, monkeypatch: pytest.Monk
     )
     monkeypatch.setattr("sign.reproduction.figures.CONVERGENCE", {"SIGN(5,3,0)": "products_sign_530"})
     monkeypatch.setattr("sign.reproduction.request.TABLES", (*chosen, "reductions"))
-    request = requested(tmp_path, "table=smoke", "runs=1", "settings=[training.max_epochs=1]")
+    request = requested(tmp_path, "table=smoke", "runs=1", "+settings.training.max_epochs=1")
     Reproduction(request).run()
     folder = tmp_path / "output" / "reproduction" / "smoke"
     for name in chosen:
@@ -123,7 +123,7 @@ def test_every_cell_and_its_look_alike_can_be_configured(tmp_path: Path) -> None
         (("table=nine",), "table=nine: choose one of"),
         (("figure=nine",), "figure=nine: choose one of"),
         (("table=all", "runs=0"), "runs=0: must be >= 1"),
-        (("table=all", "settings=x"), "settings=x: give a list"),
+        (("table=all", "settings=x"), "settings=x: name what to set"),
         (("table=all", "+nine=9"), "nine: there is no such setting"),
     ],
 )
@@ -131,6 +131,15 @@ def test_a_wrong_request_is_one_sentence(tmp_path: Path, words: tuple[str, ...],
     with pytest.raises(SignError) as caught:
         requested(tmp_path, *words)
     assert str(caught.value).startswith(sentence)
+
+
+def test_settings_become_words(tmp_path: Path) -> None:
+    words = ("+settings.training.max_epochs=3", "+settings.engine.memory=4GB", "+settings.store.verify=true")
+    request = requested(tmp_path, "table=all", *words, "+settings.group='a, \\'b\\''")
+    first = cell_plan("flickr_sign_401", request).first
+    assert (first.training.max_epochs, first.engine.memory, first.store.verify) == (3, "4GB", True)
+    assert first.group == "a, 'b'"
+    assert (first.runs, first.job, first.experiment) == (10, "reproduce", "flickr_sign_401")
 
 
 def test_what_is_there_already_costs_no_slow_library(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def cell_plan(experiment: str, request: Request) -> Plan:
     ]
     cfg = composed(words)
     name = next((word.split("=")[1] for word in words if word.startswith("experiment=")), None)
-    with open_dict(cfg):  # a look-alike must not be taken for the experiment
-        cfg.experiment = f"{name}-like" if name and request.smoke else name
+    with open_dict(cfg):
+        cfg.experiment = name
     return plan(cfg)
 
 
