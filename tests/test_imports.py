@@ -50,6 +50,8 @@ ORDER = [
     "requests",
     "experiment",
     "series",
+    "reductions",
+    "reproduction",
     "cli",
 ]
 

@@ -67,13 +67,13 @@ def test_a_run_of_a_series_is_the_run_that_its_seed_makes_alone(tmp_path: Path) 
 
 
 def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    words = ("runs=3", "training.max_epochs=40", "training.patience=5")
+    words = ("runs=3", "training.max_epochs=8", "training.patience=3")
     whole = train_series(planned(tmp_path / "whole", *words))
     wanted = planned(tmp_path / "killed", *words)
     middle = wanted.series.run(1).folder
     command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *words_in(tmp_path / "killed", *words)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
-    while process.poll() is None and len(Run(middle).epochs()) < 3:
+    while process.poll() is None and len(Run(middle).epochs()) < 2:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -97,6 +97,17 @@ def test_a_failed_run_is_told_and_the_others_go_on(tmp_path: Path, capsys: pytes
         outcome(series)
     (wanted.series.run(1).folder / "config.yaml").rmdir()
     assert train_series(wanted).seeds == [0, 1, 2]
+
+
+def test_a_checkpoint_that_cannot_be_read_is_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    wanted = planned(tmp_path, "runs=1", "training.max_epochs=2")
+    folder = wanted.series.run(0).folder / "checkpoints"
+    folder.mkdir(parents=True)
+    (folder / "last.ckpt").write_bytes(b"half")
+    assert train_series(wanted).metrics["epochs"]["values"] == [2]
+    assert "seed 0: from the start again" in capsys.readouterr().out
 
 
 def test_a_series_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
