@@ -9,9 +9,11 @@ from sign.configuration import configure
 def main(cfg: DictConfig) -> float:
     """Train one configuration; the validation loss is what a sweep minimises."""
     settings = configure(cfg)
-    from sign.experiment import train  # torch and Lightning take seconds: not before the check
+    from sign.company import leading  # torch and Lightning take seconds: not before the check
+    from sign.experiment import follow, train
 
-    return train(settings)["val/loss"]
+    with leading(settings.device, follow) as first:
+        return train(settings)["val/loss"] if first else 0.0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "sign"
 ORDER = [
     "errors",
     "settings",
+    "places",
     "console",
     "locks",
     "memory",
@@ -38,8 +39,10 @@ ORDER = [
     "export",
     "datamodule",
     "network",
+    "tally",
     "task",
     "callbacks",
+    "company",
     "loggers",
     "configuration",
     "requests",
