@@ -1,9 +1,9 @@
 """What a Lightning run costs beside its matrix products: ``python benchmarks/training.py``.
 
 A run as ``src/train.py`` does it, with callbacks, checkpoints, loggers and evaluation, takes turns with a plain
-PyTorch loop over the same network and the same rows (shuffled indices, Adam, validation loss and accuracy every epoch, as
-in PyG's ``examples/sign.py``). Seconds of a whole epoch, and how many times longer the run took. ``--parts`` shows
-what the parts of a run cost.
+PyTorch loop over the same network and the same rows (shuffled indices, Adam, validation loss and accuracy every
+epoch, as in PyG's ``examples/sign.py``). Seconds of a whole epoch, and how many times longer the run took.
+``--parts`` shows what the parts of a run cost.
 """
 
 import argparse

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -147,3 +148,22 @@ def test_checkpoints_hold_plain_values_only(configured: Configured) -> None:
     train(settings)
     saved = torch.load(folder_of(settings) / "checkpoints" / "last.ckpt", weights_only=True)
     assert saved["hyper_parameters"]["architecture"]["inception_units"] == 32
+
+
+def test_half_precision_learns(configured: Configured) -> None:
+    numbers = train(configured(*SMALL, "trainer=cpu", "trainer.precision=bf16-mixed"))
+    assert numbers["test/accuracy"] > 0.8
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs g++ on a CPU")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*")
+def test_a_compiled_run_and_a_plain_one_exchange_checkpoints(configured: Configured) -> None:
+    first = configured(*SMALL, "training.max_epochs=1", "trainer.compile=true")
+    train(first)
+    last = folder_of(first) / "checkpoints" / "last.ckpt"
+    saved = torch.load(last, weights_only=True)["state_dict"]
+    assert not [name for name in saved if "_orig_mod" in name]
+    plain = train(configured(f"ckpt_path={last}", "training.max_epochs=2", "trainer=cpu"))
+    assert plain["epochs"] == 2
+    compiled = train(configured(f"ckpt_path={last}", "training.max_epochs=3", "trainer.compile=true"))
+    assert compiled["epochs"] == 3

@@ -17,11 +17,11 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 import torch
-from lightning_fabric.plugins.environments import SLURMEnvironment
-from pytorch_lightning.plugins.environments import ClusterEnvironment
+from lightning_fabric.plugins.environments.cluster_environment import ClusterEnvironment
+from lightning_fabric.plugins.environments.slurm import SLURMEnvironment
 from pytorch_lightning.strategies import DDPStrategy
 from torch import distributed
-from torch.distributed import TCPStore
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from sign.console import console
 from sign.errors import FieldError, SignError
@@ -122,8 +122,8 @@ class _Environment(ClusterEnvironment):
     def __init__(self, place: Place) -> None:
         self.place = place
 
-    creates_processes_externally = True  # type: ignore[assignment]
-    main_address, main_port = "127.0.0.1", 0  # type: ignore[assignment]  # the processes have met before
+    creates_processes_externally = True
+    main_address, main_port = "127.0.0.1", 0  # not used: the processes have met before
 
     @staticmethod
     def detect() -> bool:

@@ -165,7 +165,7 @@ class SIGNDataModule(pl.LightningDataModule):
     def train_dataloader(self) -> RowLoader:
         """Training rows in a new order every epoch.
 
-        Where several processes train, each reads from the maps what it needs of a batch and keeps no copy of all rows.
+        Where several processes train, each reads its share of a batch from the maps and keeps no copy of all rows.
         """
         rows, share = self.loaders["train"].rows, self.share
         if share.world > 1:

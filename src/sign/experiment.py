@@ -193,8 +193,9 @@ def check_problem(settings: Settings, problem: Problem) -> None:
             raise SignError(f"{problem.name}: the {split} split is empty; ask for smaller training splits")
     if problem.multilabel and settings.training.monitor == "val/accuracy":
         raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
+    world = processes(settings.device)
     if settings.architecture.batch_norm:
-        check_batch_norm(problem, processes(settings.device), settings.training.batch_size)
+        check_batch_norm(problem, world, settings.training.batch_size)
 
 
 def check_batch_norm(problem: Problem, processes: int, batch_size: int) -> None:

@@ -35,11 +35,11 @@ class Tally:
 
         ``add_up`` gives the sum of a tensor over all processes.
         """
-        loss, counts = torch.as_tensor(self.loss), torch.as_tensor(self.counts)
-        kind = {"dtype": _widest(loss), "device": loss.device}
-        sums = torch.cat(
-            [loss.to(**kind)[None], torch.tensor([self.rows], **kind), counts.to(**kind).reshape(-1)]
+        loss = torch.as_tensor(self.loss)
+        rest = torch.cat(
+            [torch.tensor([self.rows], device=loss.device), torch.as_tensor(self.counts).reshape(-1)]
         )
+        sums = torch.cat([loss[None], rest]).to(_widest(loss))
         self.__init__(self.multilabel)  # type: ignore[misc]
         loss, rows, *counted = (add_up(sums) if add_up else sums).unbind()
         if self.multilabel:

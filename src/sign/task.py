@@ -18,7 +18,7 @@ class SIGNTask(pl.LightningModule):
     """Node classification with SIGN, single label or multilabel.
 
     All hyperparameters are plain values, so that a checkpoint is loaded without running code. Metrics are counted
-    here and logged once an epoch: what Lightning does for each logged value of each batch costs more than a small network.
+    here and logged once an epoch: logging each of them for each batch costs more than a small network.
     """
 
     def __init__(
