@@ -14,9 +14,11 @@ def main(cfg: DictConfig) -> float:
         show(series)
         return outcome(series)
     settings = configure(cfg)
-    from sign.experiment import train  # torch and Lightning take seconds: not before the check
+    from sign.company import leading  # torch and Lightning take seconds: not before the check
+    from sign.experiment import follow, train
 
-    return train(settings)["val/loss"]
+    with leading(settings.device, follow) as first:
+        return train(settings)["val/loss"] if first else 0.0
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from omegaconf import OmegaConf
 
 from sign.configuration import Settings
 from sign.errors import SignError
-from sign.experiment import make_datamodule, make_task, train
+from sign.experiment import train
 from sign.task import SIGNTask
 
 SMALL = (
@@ -154,19 +155,27 @@ def test_one_row_left_over_does_not_stop_batch_norm(configured: Configured) -> N
     assert train(settings)["epochs"] == 1
 
 
-def test_small_logits_are_not_taken_for_probabilities(configured: Configured) -> None:
-    task = make_task(
-        configured(*SMALL, "dataset.multilabel=true"),
-        make_datamodule(configured(*SMALL, "dataset.multilabel=true")),
-    )
-    task.forward = lambda rows: torch.full((2, 4), 0.2)
-    task.log = task.log_dict = lambda *_, **__: None
-    task._step((torch.zeros(2, 1), torch.ones(2, 4)), "val")
-    assert task.metrics["on_val"].compute()["val/micro_f1"] == 1.0
-
-
 def test_checkpoints_hold_plain_values_only(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=1")
     train(settings)
     saved = torch.load(folder_of(settings) / "checkpoints" / "last.ckpt", weights_only=True)
     assert saved["hyper_parameters"]["architecture"]["inception_units"] == 32
+
+
+def test_half_precision_learns(configured: Configured) -> None:
+    numbers = train(configured(*SMALL, "trainer=cpu", "trainer.precision=bf16-mixed"))
+    assert numbers["test/accuracy"] > 0.8
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs g++ on a CPU")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*")
+def test_a_compiled_run_and_a_plain_one_exchange_checkpoints(configured: Configured) -> None:
+    first = configured(*SMALL, "training.max_epochs=1", "trainer.compile=true")
+    train(first)
+    last = folder_of(first) / "checkpoints" / "last.ckpt"
+    saved = torch.load(last, weights_only=True)["state_dict"]
+    assert not [name for name in saved if "_orig_mod" in name]
+    plain = train(configured(f"ckpt_path={last}", "training.max_epochs=2", "trainer=cpu"))
+    assert plain["epochs"] == 2
+    compiled = train(configured(f"ckpt_path={last}", "training.max_epochs=3", "trainer.compile=true"))
+    assert compiled["epochs"] == 3

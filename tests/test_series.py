@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
-from hydra import compose, initialize_config_dir
 from test_experiment import SMALL
 
-from sign.configuration import CONF
+from sign.configuration import composed
 from sign.errors import SignError
 from sign.runs import Run, Series
 from sign.series import Plan, outcome, plan, show, train_series
@@ -28,8 +27,7 @@ def words_in(folder: Path, *words: str) -> list[str]:
 
 
 def planned(folder: Path, *words: str) -> Plan:
-    with initialize_config_dir(str(CONF)):
-        return plan(compose("train", overrides=words_in(folder, *words)))
+    return plan(composed(*words_in(folder, *words)))
 
 
 def learned(series: Series) -> dict[str, dict]:

@@ -6,11 +6,13 @@ Nothing slow is imported here: a wrong setting is answered before torch is loade
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -147,8 +149,9 @@ def chosen_experiment(cfg: DictConfig) -> str | None:
 
 
 def composed(*words: str) -> DictConfig:
-    """The configuration of a command line, for notebooks and scripts: ``composed("dataset=cora", "model.p=4")``."""
-    with initialize_config_dir(str(CONF)):
+    """The configuration of a training command, in any program: ``composed("dataset=cora", "model.p=4")``."""
+    begun = GlobalHydra.instance().is_initialized()  # by the command that asks
+    with nullcontext() if begun else initialize_config_dir(str(CONF)):
         return compose("train", overrides=list(words))
 
 

@@ -1,12 +1,12 @@
 """What a finished run shows beside its curves: tables of plain values, for trackers."""
 
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 from sign.published import published
 from sign.runs import Run
 
+MEASURES = ("seconds/training", "val/loss", "val/accuracy", "val/micro_f1")
 SAVED = ("products", "rows_computed", "rows_saved")  # of run.json, in the summary beside the metrics
 
 
@@ -52,10 +52,8 @@ def against_the_paper(run: Run) -> Exhibit:
 def convergence(run: Run) -> Exhibit:
     """Seconds of training at the end of each epoch, and what was reached on validation nodes."""
     epochs = run.epochs()
-    seconds = accumulate(row["seconds/epoch"] for row in epochs)
-    measures = [name for name in ("val/loss", "val/accuracy", "val/micro_f1") if epochs and name in epochs[0]]
-    rows = [[time, *(row[name] for name in measures)] for time, row in zip(seconds, epochs, strict=True)]
-    return Exhibit(["seconds", *measures], rows)
+    measures = [name for name in MEASURES if epochs and name in epochs[0]]
+    return Exhibit(["seconds", *measures[1:]], [[row[name] for name in measures] for row in epochs])
 
 
 def hops(run: Run) -> Exhibit:

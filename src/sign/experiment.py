@@ -3,7 +3,7 @@
 import logging
 import time
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -18,14 +18,16 @@ from rich.table import Table
 
 import sign
 from sign import memory
-from sign.callbacks import EpochLog, EpochProgress, Patience, Stopwatch
-from sign.configuration import Settings, run_folder_of
+from sign.callbacks import EpochLog, EpochProgress, LastCheckpoint, Patience, Stopwatch
+from sign.company import company, lightning_options, processes
+from sign.configuration import Settings, configure, run_folder_of
 from sign.console import console
 from sign.datamodule import SIGNDataModule
 from sign.diffusion import Hops
-from sign.errors import SignError
+from sign.errors import FieldError, SignError
 from sign.graph import SPLITS
 from sign.loggers import RunCard
+from sign.places import Place
 from sign.problem import Problem
 from sign.runs import CHECKPOINTS, CONFIG, EPOCHS, METRICS, RUN, Run, write_json
 from sign.store import MANIFEST
@@ -96,12 +98,44 @@ def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
 def fit_and_test(
     settings: Settings, folder: Path, datamodule: SIGNDataModule, task: SIGNTask, loggers: list[Logger]
 ) -> dict[str, float]:
-    """Fit, then evaluate the best checkpoint on every split."""
+    """Fit, then evaluate the best checkpoint on every split; in as many processes as are asked for."""
+    order = {
+        "settings": settings.composed,
+        "seed": settings.seed,
+        "ckpt_path": settings.ckpt_path and str(settings.ckpt_path),
+        "folder": str(folder),
+    }
+    with company(settings.device, follow, order) as place:
+        return take_part(settings, folder, datamodule, task, loggers, place)
+
+
+def follow(order: dict[str, Any], place: Place) -> None:
+    """Take part in what the first process does, as another one."""
+    quieten()
+    settings = configure(OmegaConf.create({**order["settings"], "ckpt_path": None}), [])
+    checkpoint = order["ckpt_path"] and Path(order["ckpt_path"])
+    settings = replace(settings, seed=order["seed"], ckpt_path=checkpoint)
+    pl.seed_everything(settings.seed, verbose=False)
+    datamodule = make_datamodule(settings)
+    task = make_task(settings, datamodule)
+    take_part(settings, Path(order["folder"]), datamodule, task, [], place)
+
+
+def take_part(
+    settings: Settings,
+    folder: Path,
+    datamodule: SIGNDataModule,
+    task: SIGNTask,
+    loggers: list[Logger],
+    place: Place,
+) -> dict[str, float]:
+    """Fit and test as one of the processes of a run."""
     stopwatch = Stopwatch()
     best, callbacks = make_callbacks(settings, folder, stopwatch)
     trainer = pl.Trainer(
-        **asdict(settings.device),
-        devices=1,
+        accelerator=settings.device.accelerator,
+        precision=settings.device.precision,
+        **lightning_options(place, settings.device),
         max_epochs=settings.training.max_epochs,
         callbacks=callbacks,
         logger=loggers or False,
@@ -111,6 +145,8 @@ def fit_and_test(
         num_sanity_val_steps=0,
         deterministic=True,
     )
+    if settings.device.compile:
+        task.network.compile()  # in place: checkpoints are those of the plain network
     try:
         trainer.fit(task, datamodule=datamodule, ckpt_path=settings.ckpt_path, weights_only=True)
     except SystemExit:  # Lightning's way to end after Ctrl-C
@@ -124,7 +160,7 @@ def fit_and_test(
     trainer.test(
         task,
         datamodule=datamodule,
-        ckpt_path=folder / CHECKPOINTS / "best.ckpt",
+        ckpt_path=best.best_model_path,
         weights_only=True,
         verbose=False,
     )
@@ -171,13 +207,7 @@ def make_callbacks(
         mode=mode,
         enable_version_counter=False,
     )
-    last = ModelCheckpoint(
-        folder / CHECKPOINTS,
-        filename="last",
-        every_n_epochs=1,
-        enable_version_counter=False,
-        save_on_train_epoch_end=True,
-    )
+    last = LastCheckpoint(folder / CHECKPOINTS / "last.ckpt")
     stopping = Patience(training.monitor, mode=mode, patience=training.patience)
     log = EpochLog(folder / EPOCHS, stopwatch)
     return best, [stopwatch, log, EpochProgress(training.max_epochs), stopping, best, last]
@@ -208,8 +238,22 @@ def check_problem(settings: Settings, problem: Problem) -> None:
             raise SignError(f"{problem.name}: the {split} split is empty; ask for smaller training splits")
     if problem.multilabel and settings.training.monitor == "val/accuracy":
         raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
-    if settings.architecture.batch_norm and len(problem.labels["train"]) < 2:
-        raise SignError(f"{problem.name}: one training node; batch norm needs two (model.batch_norm=false)")
+    world = processes(settings.device)
+    if settings.architecture.batch_norm:
+        check_batch_norm(problem, world, settings.training.batch_size)
+
+
+def check_batch_norm(problem: Problem, processes: int, batch_size: int) -> None:
+    """Batch norm in training needs two rows of every batch in each process."""
+    without, rows = "(model.batch_norm=false does without it)", len(problem.labels["train"])
+    if rows < 2 * processes:
+        raise SignError(
+            f"{problem.name}: {rows} training node{'s' * (rows != 1)}, but batch norm needs two in each of "
+            f"{processes} process{'es' * (processes != 1)} {without}"
+        )
+    if batch_size < 2 * processes:
+        advice = f"batch norm needs two rows in each of {processes} processes {without}"
+        raise FieldError("training.batch_size", batch_size, advice)
 
 
 def check_checkpoint(file: Path, task: SIGNTask) -> None:

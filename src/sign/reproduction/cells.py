@@ -1,10 +1,8 @@
 """The words of every cell: which experiment it is, or which model on which graph, and its look-alike."""
 
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
-from omegaconf import DictConfig, open_dict
+from omegaconf import open_dict
 
-from sign.configuration import CONF
+from sign.configuration import CONF, composed
 from sign.reproduction.request import Request
 from sign.series import Plan, plan
 
@@ -59,7 +57,7 @@ def cell_plan(experiment: str, request: Request) -> Plan:
         *folders,
         *request.settings,
     ]
-    cfg = composed(words)
+    cfg = composed(*words)
     name = next((word.split("=")[1] for word in words if word.startswith("experiment=")), None)
     with open_dict(cfg):
         cfg.experiment = name
@@ -101,11 +99,3 @@ def look_alike(dataset: str) -> list[str]:
 def alike_graph(graph: str) -> list[str]:
     """A generated graph of about the size of a small real one."""
     return ["dataset=communities", f"dataset.name={graph}-like", "dataset.nodes=600", "dataset.edges=2400"]
-
-
-def composed(words: list[str]) -> DictConfig:
-    """The training configuration of some words, inside a command or without one."""
-    if GlobalHydra.instance().is_initialized():
-        return compose("train", overrides=words)
-    with initialize_config_dir(str(CONF)):
-        return compose("train", overrides=words)
