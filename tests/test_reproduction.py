@@ -27,8 +27,8 @@ def requested(folder: Path, *words: str) -> Request:
 def test_smoke_fills_tables_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one seed and one epoch, and without the tables that hold nothing new."""
     chosen = {
-        "inductive": ["S-GCN", "SIGN"],
-        "products": ["MLP", "SIGN(5,3,0)"],
+        "inductive": ["SIGN"],
+        "products": ["SIGN(5,3,0)"],
         "papers100M": ["SIGN(3,3,3)"],
     }
     monkeypatch.setattr(
@@ -42,7 +42,7 @@ def test_smoke_fills_tables_and_figures(tmp_path: Path, monkeypatch: pytest.Monk
     for name in chosen:
         content = json.loads((folder / f"{name}.json").read_text())
         assert content["look_alike"]
-        assert all(cell["ours"]["mean"] > 0 for cell in content["cells"])
+        assert all(0 <= cell["ours"]["mean"] <= 100 for cell in content["cells"])
         assert all(cell["difference"] is None for cell in content["cells"])
         assert "not comparable with the paper" in (folder / f"{name}.md").read_text()
     assert all(row["equal"] for row in json.loads((folder / "reductions.json").read_text())["rows"])

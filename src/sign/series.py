@@ -128,7 +128,7 @@ def _prepared(settings: Settings, before: "SIGNDataModule | None") -> "SIGNDataM
     from sign.experiment import prepare
 
     if before is None or before.precomputation != settings.precomputation:
-        return prepare(settings)
+        return prepare(replace(settings, ckpt_path=None))  # looked at by itself, and not decisive
     problem, hops = before.prepared
     before.prepared = problem, hops.again()
     before.seed = settings.seed

@@ -31,8 +31,8 @@ SCALES = {
     "flickr": ("flickr", 0.01),
     "ppi": ("ppi", 0.09),
     "yelp": ("yelp", 0.0015),
-    "products": ("ogbn-products", 0.0004),
-    "papers100M": ("ogbn-papers100M", 0.0003),
+    "products": ("ogbn-products", 0.002),
+    "papers100M": ("ogbn-papers100M", 0.0006),
     "wikipedia": ("wikipedia", 0.0001),
 }
 INDUCTIVE = ("reddit", "flickr", "ppi", "yelp")
