@@ -16,6 +16,7 @@ ORDER = [
     "console",
     "locks",
     "memory",
+    "report",
     "fingerprint",
     "windows",
     "downloads",
