@@ -97,4 +97,4 @@ def report_request(cfg: DictConfig) -> ReportRequest:
         if not folder.is_dir():
             raise SignError(f"folders={folder}: no such folder; python src/train.py makes runs under outputs")
     check("output", cfg.output, str)
-    return ReportRequest(folders, writable("output", cfg.output))
+    return ReportRequest(folders, Path(cfg.output))

@@ -11,6 +11,7 @@ from sign.runs import over_seeds
 APART = ("paths.", "logger.", "trainer.", "engine.", "store.root", "store.verify")
 SINGLE = ("seed", "runs", "job", "group", "experiment", "ckpt_path", "dataset.split_seed")
 Name = tuple[str, str, str, str]  # data set, model, experiment, job
+SEARCH = "search"  # the job of trials
 SHOWN = 3  # settings that name a variant
 
 
@@ -57,7 +58,9 @@ def group(records: Sequence[Record]) -> list[Group]:
         names.setdefault(name, {}).setdefault(_key(record.settings), []).append(record)
     groups = []
     for name, variants in sorted(names.items()):
-        namesakes = [other for other in names if other[:2] == name[:2]]
+        namesakes = [
+            other for other in names if other[:2] == name[:2] and _searched(other) == _searched(name)
+        ]
         differing = sorted(differences([dict(key) for key in variants]))
         for key, members in variants.items():
             variant = _variant(dict(key), differing)
@@ -71,10 +74,14 @@ def _label(name: Name, namesakes: Sequence[Name], variant: str) -> str:
     extra = [variant]
     if len({other[2] for other in namesakes}) > 1:
         extra.insert(0, experiment)
-    if len({other[3] for other in namesakes}) > 1:
+    if _searched(name) or len({other[3] for other in namesakes}) > 1:
         extra.append(job)
     words = ", ".join(part for part in extra if part)
     return f"{model} · {words}" if words else model
+
+
+def _searched(name: Name) -> bool:
+    return name[3] == SEARCH
 
 
 def differences(several: Sequence[Settings]) -> dict[str, dict[str, int]]:

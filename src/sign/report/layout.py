@@ -46,14 +46,19 @@ RESULTS = Layout(
     "Test split, mean ± standard deviation (of the population) over seeds, beside the paper's",
     (
         *WHAT,
-        *WHICH,
-        Column("metric", "metric"),
-        Column("runs", "runs", "count", "finished runs, one for each seed"),
         Column("mean", "ours", "score", "test split", spread="std"),
         Column("paper", "paper", "score", "as printed", spread="paper_std", digits="paper_digits"),
-        Column("difference", "difference", "difference", "ours less the paper's"),
+        Column(
+            "difference",
+            "difference",
+            "difference",
+            "ours less the paper's; coloured where it is beyond both deviations",
+        ),
         Column("val_mean", "validation", "score", "ours, on the validation split", spread="val_std"),
-        Column("source", "source", "long", "where the published number is from"),
+        Column("runs", "runs", "count", "finished runs, one for each seed"),
+        Column("metric", "metric"),
+        *WHICH,
+        Column("source", "source", "text", "where the published number is from"),
     ),
 )
 COSTS = Layout(
@@ -61,7 +66,6 @@ COSTS = Layout(
     "What a run costs: means over seeds",
     (
         *WHAT,
-        *WHICH,
         Column("precompute", "precomputation", "seconds", "once, for all runs on these hops", bar=True),
         Column("epoch", "an epoch", "seconds", "training alone, without evaluation", bar=True),
         Column("epochs", "epochs", "count"),
@@ -73,6 +77,7 @@ COSTS = Layout(
         Column("products", "products", "count", "sparse products that the first run computed"),
         Column("rows_computed", "rows computed", "count"),
         Column("rows_saved", "rows saved", "count", "rows of products that nothing needed"),
+        *WHICH,
     ),
 )
 HOPS = Layout(

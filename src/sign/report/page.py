@@ -9,7 +9,7 @@ from typing import Any
 from sign import memory
 from sign.report import layout, tables
 from sign.report.curves import curves
-from sign.report.groups import differences, group, written
+from sign.report.groups import SEARCH, differences, group, written
 from sign.report.layout import MISSING, Layout, write
 from sign.report.records import Problem, Record
 
@@ -19,7 +19,7 @@ NUMERIC = ("count", "score", "difference", "seconds", "bytes")
 
 def content(records: Sequence[Record], problems: Sequence[Problem], studies: Sequence[Any]) -> dict[str, Any]:
     """All that the page shows, as plain data."""
-    groups = sorted(group(records), key=lambda one: one.job == tables.SEARCH)
+    groups = sorted(group(records), key=lambda one: one.job == SEARCH)
     of = {id(record): index for index, one in enumerate(groups) for record in one.records}
     changing = differences([record.settings for record in records])
     common = records[0].settings if records else {}
@@ -102,6 +102,7 @@ def _table(shown: Layout, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 "dataset": row.get("dataset"),
                 "models": row.get("models") or [row.get("model")],
                 "job": row.get("job"),
+                "beyond": row.get("beyond", False),
             }
             for row, line in zip(rows, texts, strict=True)
         ],

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sign.report.groups import Group, differences, group
+from sign.report.groups import SEARCH, Group, differences, group
 from sign.report.paper import reference
 from sign.report.records import Problem, Record
 
 Row = dict[str, Any]
-SEARCH = "search"
 
 
 def comparison(records: Sequence[Record]) -> list[Row]:
@@ -26,6 +25,7 @@ def _compared(one: Group) -> Row:
     ours = numbers.get(f"test/{metric}", {})
     val = numbers.get(f"val/{metric}", {})
     mean = ours.get("mean")
+    difference = mean - paper.mean if paper and paper.comparable and mean is not None else None
     several = len(one.finished) > 1  # one run has no deviation
     return _identity(one) | {
         "metric": metric.replace("_", "-"),
@@ -40,7 +40,9 @@ def _compared(one: Group) -> Row:
         "paper_std": paper.std if paper else None,
         "paper_digits": paper.digits if paper else None,
         "source": paper.source if paper else "",
-        "difference": mean - paper.mean if paper and paper.comparable and mean is not None else None,
+        "difference": difference,
+        "beyond": difference is not None
+        and abs(difference) > ours["std"] + (paper.std or 0.0 if paper else 0.0),
     }
 
 

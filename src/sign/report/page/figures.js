@@ -2,6 +2,7 @@
 
 const PANELS = 12;
 const LINES = 240; // of one panel; more cannot be told apart
+const LEGEND = 16;
 
 const metrics = [...new Set(DATA.runs.flatMap((run) => Object.keys(run.curve.metrics)))].sort();
 const hasMetric = (name) => metrics.includes(name);
@@ -9,8 +10,8 @@ const preferred = ["val/accuracy", "val/micro_f1", "val/loss"].find(hasMetric) |
 
 const runMatches = (run) => chosen(run) && mentions([run.dataset, run.job, run.folder, DATA.groups[run.group].label]);
 
-function panels(host, items, key, drawn) {
-  const names = [...new Set(items.map(key))];
+function panels(host, items, panelOf, drawn, legend) {
+  const names = [...new Set(items.map(panelOf))].sort();
   const later = []; // a panel is as wide as the number of panels lets it
   host.replaceChildren();
   if (!names.length) {
@@ -20,9 +21,10 @@ function panels(host, items, key, drawn) {
   for (const name of names.slice(0, PANELS)) {
     const plot = make("div", { class: "plot" });
     const note = make("span", { class: "quiet" });
-    host.append(make("figure", { "data-panel": name }, make("figcaption", null, make("strong", null, name), " ", note), plot));
+    const key = legend ? legend(name) : null;
+    host.append(make("figure", { "data-panel": name }, make("figcaption", null, make("strong", null, name), " ", note), key, plot));
     later.push(() => {
-      note.textContent = drawn(plot, items.filter((item) => key(item) === name), name) || "";
+      note.textContent = drawn(plot, items.filter((item) => panelOf(item) === name), name) || "";
     });
   }
   if (names.length > PANELS) {
@@ -47,9 +49,11 @@ function drawResults(host) {
 }
 
 function drawCurves(host, metric, against) {
-  const runs = DATA.runs.filter((run) => runMatches(run) && run.curve.metrics[metric] && !hidden.has(DATA.groups[run.group].label));
+  const runs = DATA.runs.filter((run) => runMatches(run) && run.curve.metrics[metric]);
+  const labelsOf = (name) => new Set(runs.filter((run) => run.dataset === name).map((run) => DATA.groups[run.group].label));
   panels(host, runs, (run) => run.dataset, (plot, own) => {
-    const shown = thinned(own);
+    const visible = own.filter((run) => !hidden.has(DATA.groups[run.group].label));
+    const shown = thinned(visible);
     const series = shown.map((run) => {
       const label = DATA.groups[run.group].label;
       return { label, note: `seed ${run.seed}`, x: run.curve[against], y: run.curve.metrics[metric], ...styleOf.get(label) };
@@ -58,25 +62,23 @@ function drawCurves(host, metric, against) {
     lineChart(plot, { series, xLabel, yLabel: metric, log: against === "seconds" && state.scale === "log", zero: true, late: state.range === "late" });
     const epochs = own.some((run) => run.curve.of > run.curve.epoch.length) ? ", some epochs left out" : "";
     return shown.length < own.length ? `${shown.length} of ${own.length} runs${epochs}` : `${plural(own.length, "run")}${epochs}`;
-  });
+  }, (name) => legendOf(labelsOf(name)));
 }
 
-function drawLegend(host) {
-  const used = new Set(DATA.runs.filter(runMatches).map((run) => DATA.groups[run.group].label));
+function legendOf(used) {
   const shown = labels.filter((label) => used.has(label));
-  host.replaceChildren();
-  host.append(
-    ...shown.slice(0, 24).map((label) => {
-      const { colour, dash } = styleOf.get(label);
-      const swatch = draw("svg", { width: 26, height: 10, "aria-hidden": "true" }, draw("line", { x1: 1, x2: 25, y1: 5, y2: 5, style: `stroke:${colour}`, "stroke-width": 2.5, "stroke-dasharray": dash || null }));
-      const toggle = () => {
-        if (!hidden.delete(label)) hidden.add(label);
-        render();
-      };
-      return make("button", { type: "button", "aria-pressed": String(!hidden.has(label)), title: "show or hide", onclick: toggle }, swatch, label);
-    }),
-    shown.length > 24 ? make("span", { class: "quiet" }, `and ${shown.length - 24} more`) : "",
-  );
+  const buttons = shown.slice(0, LEGEND).map((label) => {
+    const { colour, dash } = styleOf.get(label);
+    const line = draw("line", { x1: 1, x2: 25, y1: 5, y2: 5, style: `stroke:${colour}`, "stroke-width": 2.5, "stroke-dasharray": dash || null });
+    const toggle = () => {
+      if (!hidden.delete(label)) hidden.add(label);
+      drawFigures();
+    };
+    const swatch = draw("svg", { width: 26, height: 10, "aria-hidden": "true" }, line);
+    return make("button", { type: "button", "aria-pressed": String(!hidden.has(label)), title: "show or hide", onclick: toggle }, swatch, label);
+  });
+  const more = shown.length > LEGEND ? make("span", { class: "quiet" }, `and ${shown.length - LEGEND} more`) : null;
+  return make("div", { class: "legend", role: "group", "aria-label": "Groups" }, buttons, more);
 }
 
 function drawStudy(host, study) {

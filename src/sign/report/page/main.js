@@ -21,7 +21,7 @@ function select(label, name, options, fallback) {
 }
 
 const host = (kind) => make("div", { class: kind || "host" });
-const places = { results: host("panels one"), resultTable: host(), curves: host("panels"), time: host("panels"), costs: host(), hops: host(), runs: host(), changes: host(), problems: host(), configurations: host(), legend: host("legend"), legend2: host("legend"), studies: [] };
+const places = { results: host("panels one"), resultTable: host(), curves: host("panels"), time: host("panels"), costs: host(), hops: host(), runs: host(), changes: host(), problems: host(), configurations: host(), studies: [] };
 
 const options = metrics.map((name) => [name, name]);
 const metric = select("metric", "metric", options, preferred);
@@ -33,8 +33,8 @@ const range2 = select("scaled to", "range", ranges, "");
 const scale = select("seconds", "scale", [["linear", "linear"], ["log", "logarithmic"]], "linear");
 
 section("results", "Results", DATA.results.some((row) => row.difference !== null) ? "Dots are seeds, the upright stroke is their mean and the bar its standard deviation; the diamond is the paper's number." : "Dots are seeds, the upright stroke is their mean and the bar its standard deviation. There is no published number to compare these with.", places.results, places.resultTable);
-section("curves", "Learning curves", "A line a run; runs of one group have one colour.", make("div", { class: "controls" }, metric.field, range.field), places.legend, places.curves);
-section("time", "Accuracy against seconds", "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.", make("div", { class: "controls" }, time.field, scale.field, range2.field), places.legend2, places.time);
+section("curves", "Learning curves", "A line a run; runs of one group have one colour.", make("div", { class: "controls" }, metric.field, range.field), places.curves);
+section("time", "Accuracy against seconds", "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.", make("div", { class: "controls" }, time.field, scale.field, range2.field), places.time);
 section("costs", "Costs", "Precomputation is paid once for a data set and its operators, however many runs follow.", places.costs);
 if (DATA.tables.hops.rows.length) section("hops", "Hops", null, places.hops);
 DATA.studies.forEach((study, index) => {
@@ -130,8 +130,6 @@ function renderTheme() {
 function drawFigures() {
   hideTip();
   drawResults(places.results);
-  drawLegend(places.legend);
-  drawLegend(places.legend2);
   drawCurves(places.curves, hasMetric(state.metric) ? state.metric : preferred, "epoch");
   drawCurves(places.time, hasMetric(state.time) ? state.time : preferred, "seconds");
   DATA.studies.forEach((study, index) => drawStudy(places.studies[index].figures, study));

@@ -56,7 +56,7 @@ function cell(row, column, index, most) {
   const text = row.cells[index];
   const value = row.values[index];
   const classes = [column.number ? "number" : "", text === "—" ? "missing" : "", column.kind];
-  if (column.kind === "difference" && value !== null) classes.push(value < 0 ? "below" : "above");
+  if (column.kind === "difference" && row.beyond) classes.push(value < 0 ? "below" : "above");
   const share = column.bar && most[index] ? Math.max(value || 0, 0) / most[index] : null;
   const tag = index === 0 ? "th" : "td";
   return make(
@@ -93,7 +93,7 @@ function renderTable(host, name, table, filtered = true) {
     null,
     shown.map((row) => make("tr", null, table.columns.map((column, index) => cell(row, column, index, most)))),
   );
-  const caption = make("caption", null, table.caption);
+  const caption = make("caption", null, make("span", null, table.caption));
   host.append(
     make(
       "div",
