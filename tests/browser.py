@@ -3,7 +3,7 @@
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -27,7 +27,7 @@ QUIET = [
 
 @dataclass
 class View:
-    """A page after its script ran: the text of its tables by id, of its selectors, and what went wrong."""
+    """A page after its script ran: its tables by id, its tooltip, its toggles, and what went wrong."""
 
     tables: dict[str, list[list[str]]]
     ids: set[str]
@@ -35,7 +35,9 @@ class View:
     text: str
     console: list[str]
     screenshot: Path
-    outside: list[str] = field(default_factory=list)
+    outside: list[str]
+    tip: str
+    pressed: list[str]
 
 
 def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400, 1000)) -> View:
@@ -64,7 +66,15 @@ def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400
     reader.feed(told.stdout)
     console = [line for line in told.stderr.splitlines() if "CONSOLE" in line]
     return View(
-        reader.tables, reader.ids, reader.tags, " ".join(reader.words), console, image, reader.outside
+        tables=reader.tables,
+        ids=reader.ids,
+        tags=reader.tags,
+        text=" ".join(reader.words),
+        console=console,
+        screenshot=image,
+        outside=reader.outside,
+        tip=reader.tip,
+        pressed=reader.pressed,
     )
 
 
@@ -78,6 +88,9 @@ class _Reader(HTMLParser):
         self.tags: list[str] = []
         self.words: list[str] = []
         self.outside: list[str] = []
+        self.pressed: list[str] = []
+        self.tip = ""
+        self._in_tip = False
         self._rows: list[list[str]] | None = None
         self._cell = False
         self._silent = False
@@ -90,6 +103,8 @@ class _Reader(HTMLParser):
             address = given.get(name) or ""
             if address and not address.startswith(("#", "data:")):
                 self.outside.append(address)
+        self.pressed += [given["aria-pressed"]] if given.get("aria-pressed") else []
+        self._in_tip = given.get("id") == "tip" or (self._in_tip and tag in ("strong", "span"))
         self._silent = tag in ("script", "style", "noscript")
         if tag == "table":
             self._rows = self.tables.setdefault(given.get("id") or "", [])
@@ -101,6 +116,7 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._silent = False
+        self._in_tip = self._in_tip and tag != "div"
         if tag in ("td", "th", "table"):
             self._cell = False
 
@@ -108,5 +124,6 @@ class _Reader(HTMLParser):
         if self._silent:
             return
         self.words.append(data)
+        self.tip += f"{data} " if self._in_tip else ""
         if self._cell and self._rows:
             self._rows[-1][-1] += data

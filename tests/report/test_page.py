@@ -10,6 +10,16 @@ from made_runs import make_run, make_study
 
 from sign.report.writing import write_report
 
+HAND = """
+const sort = () => document.querySelector('[data-sort="results:mean"]');
+sort().focus();
+sort().click();
+sort().click();
+document.querySelector("#curves .legend button").click();
+const svg = document.querySelector("#results svg");
+const dot = svg.querySelector(".seed").getBoundingClientRect();
+svg.dispatchEvent(new PointerEvent("pointermove", { clientX: dot.x + 3, clientY: dot.y + 3 }));
+"""
 EVIL = "<script>document.title='broken'</script>"
 
 
@@ -84,6 +94,19 @@ def test_the_address_filters_sorts_and_opens(page: Path) -> None:
     )
     assert light > 0.8
     assert dark < 0.3
+
+
+def test_a_hand_sorts_hides_and_points(page: Path) -> None:
+    """The same page with a script at its end that does what a reader does."""
+    touched = page.with_name("touched.html")
+    touched.write_text(page.read_text() + f"<script>{HAND}</script>")
+    view = look(touched, page.parent, "dataset=flickr")
+    assert view.console == []
+    means = [float(row[2].split()[0]) for row in view.tables["table-results"][1:]]
+    assert means == sorted(means)
+    assert "seed " in view.tip
+    assert view.pressed.count("false") == 2  # the group is hidden in both figures
+    assert "4 of 7 runs" in view.text
 
 
 def test_neither_look_is_blank(whole: View) -> None:

@@ -81,6 +81,15 @@ def test_other_settings_are_another_group_and_a_repeated_seed_counts_once(tmp_pa
     assert "training.batch_size" not in changed
 
 
+def test_models_stand_in_the_order_of_their_powers_and_files_of_a_tracker_are_no_runs(tmp_path: Path) -> None:
+    for power in (10, 2):
+        make_run(tmp_path / str(power), model=f"SIGN({power},0,0)")
+    files = tmp_path / "2" / "wandb" / "offline-run" / "files"
+    files.mkdir(parents=True)
+    (files / "config.yaml").write_text("{}")
+    assert [row["model"] for row in tables.comparison(records(tmp_path))] == ["SIGN(2,0,0)", "SIGN(10,0,0)"]
+
+
 def test_costs_and_hops_add_up(tmp_path: Path) -> None:
     for seed in (0, 1):
         make_run(tmp_path / str(seed), seed=seed)
@@ -203,8 +212,9 @@ def test_a_report_of_nothing_is_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "outputs").mkdir()
-    with initialize_config_dir(str(CONF)), pytest.raises(SignError) as caught:
-        request = report_request(compose("report", overrides=[override]))
-        write_report(request.folders, request.output)
+    with initialize_config_dir(str(CONF)):
+        cfg = compose("report", overrides=[override])
+    with pytest.raises(SignError) as caught:
+        write_report(**vars(report_request(cfg)))
     assert str(caught.value).startswith(sentence)
     assert not (tmp_path / "report").exists()

@@ -1,5 +1,6 @@
 """Runs that differ in their seed alone, and what tells them from others."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,7 @@ def group(records: Sequence[Record]) -> list[Group]:
         name = (record.dataset, record.model, record.experiment, record.job)
         names.setdefault(name, {}).setdefault(_key(record.settings), []).append(record)
     groups = []
-    for name, variants in sorted(names.items()):
+    for name, variants in sorted(names.items(), key=lambda item: [_natural(word) for word in item[0]]):
         namesakes = [
             other for other in names if other[:2] == name[:2] and _searched(other) == _searched(name)
         ]
@@ -78,6 +79,11 @@ def _label(name: Name, namesakes: Sequence[Name], variant: str) -> str:
         extra.append(job)
     words = ", ".join(part for part in extra if part)
     return f"{model} · {words}" if words else model
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Words in the order of people: SIGN(2,0,0) before SIGN(10,0,0)."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 
 def _searched(name: Name) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from sign.errors import SignError
 from sign.runs import CONFIG, EPOCHS, METRICS, RUN, Run, find_runs
 
+TRACKER = "wandb"  # a folder of a run folder, with files of the same names
 Settings = dict[str, Any]  # dotted names of settings and their values
 
 
@@ -137,7 +138,7 @@ def _strangers(folders: Iterable[Path]) -> list[Problem]:
         for folder in folders
         for name in (CONFIG, EPOCHS, METRICS)
         for file in sorted(folder.rglob(name))
-        if not (file.parent / RUN).is_file()
+        if not (file.parent / RUN).is_file() and TRACKER not in file.relative_to(folder).parts
     }
     reason = f"damaged: no {RUN}, which says what was run (a run of an early version?)"
     return [Problem(str(folder), reason) for folder in sorted(found)]
