@@ -94,7 +94,7 @@ def test_costs_and_hops_add_up(tmp_path: Path) -> None:
     for seed in (0, 1):
         make_run(tmp_path / str(seed), seed=seed)
     (cost,) = tables.costs(records(tmp_path))
-    assert (cost["bytes"], cost["products"], cost["rows_saved"]) == (4 * 6_000_128, 3, 3000)
+    assert (cost["bytes"], cost["products"], cost["rows_saved"]) == (4 * 6_000_128, 6, 6000)
     seconds = [sum(row["seconds/epoch"] for row in record.epochs) for record in records(tmp_path)]
     assert cost["training"] == pytest.approx(np.mean(seconds))
     hops = tables.hops(records(tmp_path))

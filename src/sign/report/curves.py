@@ -16,7 +16,7 @@ def curve(record: Record, points: int = MOST) -> dict[str, Any]:
     At most ``points`` epochs are kept: first and last, the best on the validation split, and evenly between.
     """
     kept = _kept(record, points)
-    start = (record.metrics or {}).get("seconds/precompute", 0.0)
+    start = _precomputation(record)
     seconds, total = [], start
     for row in record.epochs:
         total += row.get("seconds/epoch", 0.0)
@@ -38,6 +38,13 @@ def curves(records: Sequence[Record]) -> list[dict[str, Any]]:
     metrics = max((len(record.epochs[0]) for record in records if record.epochs), default=1)
     points = NUMBERS // max(len(records) * (metrics + 1), 1)
     return [curve(record, min(max(points, FEWEST), MOST)) for record in records]
+
+
+def _precomputation(record: Record) -> float:
+    """Seconds before the first epoch; those of its hops while a run is not finished."""
+    took = [hop.get("seconds") for hop in record.hops]
+    known = sum(value for value in took if isinstance(value, int | float))
+    return (record.metrics or {}).get("seconds/precompute", known)
 
 
 def _kept(record: Record, points: int) -> list[int]:

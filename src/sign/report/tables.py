@@ -59,16 +59,15 @@ def _cost(one: Group) -> Row:
         found = numbers.get(f"seconds/{name}", {})
         row |= {name: found.get("mean"), f"{name}_std": found.get("std")}
     first = one.finished[0]
-    saved, computed = first.rows_saved, first.rows_computed
     return row | {
         "epochs": numbers.get("epochs", {}).get("mean"),
         "training": _mean(training_seconds(record) for record in one.finished),
         "memory": max((record.metrics or {}).get("memory/peak_bytes", 0) for record in one.finished) or None,
         "parameters": (first.metrics or {}).get("parameters"),
         "bytes": hop_bytes(first),
-        "products": first.products,
-        "rows_computed": computed,
-        "rows_saved": saved,
+        "products": _sum(record.products for record in one.finished),
+        "rows_computed": _sum(record.rows_computed for record in one.finished),
+        "rows_saved": _sum(record.rows_saved for record in one.finished),
     }
 
 
@@ -164,6 +163,11 @@ def _identity(one: Group) -> Row:
 
 def _number(value: Any) -> int:
     return value if isinstance(value, int) else 0
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
