@@ -124,6 +124,14 @@ def _key(settings: Settings) -> tuple[Any, ...]:
 
 
 def _variant(settings: Settings, differing: Sequence[str]) -> str:
-    words = [f"{name.rpartition('.')[2]}={settings[name]}" for name in differing if name in settings]
+    words = [f"{name.rpartition('.')[2]}={_short(settings[name])}" for name in differing if name in settings]
     more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
     return ", ".join(words[:SHOWN]) + more
+
+
+def _short(text: str) -> str:
+    """A drawn number has more digits than a name needs."""
+    try:
+        return f"{float(text):.4g}" if len(text) > 8 else text
+    except ValueError:
+        return text

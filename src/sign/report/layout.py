@@ -74,7 +74,7 @@ COSTS = Layout(
         Column("memory", "peak memory", "bytes", bar=True),
         Column("parameters", "parameters", "count"),
         Column("bytes", "hops", "bytes", "arrays that the network reads", bar=True),
-        Column("products", "products", "count", "sparse products that these runs computed: none where the hops were stored"),
+        Column("products", "products", "count", "sparse products that these runs computed"),
         Column("rows_computed", "rows computed", "count"),
         Column("rows_saved", "rows saved", "count", "rows of products that nothing needed"),
         *WHICH,

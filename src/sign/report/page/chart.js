@@ -25,7 +25,7 @@ function logTicks(low, high) {
 const brief = (value) =>
   Math.abs(value) >= 1e5 ? value.toExponential(0) : String(Number(value.toPrecision(3)));
 
-function axis(values, from, to, { log = false, pad = 0, count = 5, zero = false } = {}) {
+function axis(values, from, to, { log = false, pad = 0, count = 5, zero = false, whole = false } = {}) {
   let low = Math.min(...values);
   let high = Math.max(...values);
   if (zero) low = Math.min(low, 0);
@@ -35,7 +35,7 @@ function axis(values, from, to, { log = false, pad = 0, count = 5, zero = false 
   [low, high] = [low - space, high + space];
   const f = log ? Math.log10 : (value) => value;
   const scale = (value) => from + ((f(Math.max(value, log ? low : -Infinity)) - f(low)) / (f(high) - f(low))) * (to - from);
-  scale.ticks = log ? logTicks(low, high) : ticks(low, high, count);
+  scale.ticks = log ? logTicks(low, high) : ticks(low, high, whole ? Math.min(count, Math.max(high - low, 1)) : count);
   return scale;
 }
 
@@ -130,7 +130,7 @@ let clips = 0;
 // series: [{label, note, x: [], y: [], colour, dash}]
 function lineChart(host, { series, xLabel, yLabel, log, zero, late }) {
   const box = frame(host, 250, { left: 52, right: 12, top: 12, bottom: 40 }, `${yLabel} against ${xLabel}: ${plural(series.length, "line")}`);
-  const x = axis(extent(series.map((one) => one.x)), box.left, box.right, { log, zero: zero && !log, count: box.width / 90 });
+  const x = axis(extent(series.map((one) => one.x)), box.left, box.right, { log, zero: zero && !log, count: box.width / 90, whole: xLabel === "epoch" });
   const y = axis(extent(series.map((one) => (late ? one.y.slice(Math.floor(one.y.length / 4)) : one.y))), box.bottom, box.top, { pad: 0.04 });
   grid(box, x, y, xLabel);
   const clip = `clip-${(clips += 1)}`;
@@ -215,7 +215,7 @@ function trialChart(host, trials, yLabel) {
     return;
   }
   const box = frame(host, 250, { left: 52, right: 14, top: 12, bottom: 40 }, `${yLabel} of ${plural(done.length, "trial")}`);
-  const x = axis(extent([done.map((trial) => trial.number)]), box.left + 8, box.right - 8, { count: Math.min(box.width / 80, done.length) });
+  const x = axis(extent([done.map((trial) => trial.number)]), box.left + 8, box.right - 8, { count: box.width / 80, whole: true });
   const y = axis(extent([done.map((trial) => trial.value)]), box.bottom, box.top, { pad: 0.06 });
   grid(box, x, y, "trial");
   let path = "";

@@ -40,6 +40,10 @@ function thinned(runs) {
 }
 
 function drawResults(host) {
+  if (!DATA.results.length) {
+    host.replaceChildren();
+    return;
+  }
   const rows = DATA.results.filter((row) => row.mean !== null && chosen(row) && mentions([row.dataset, row.model, row.experiment, row.variant]));
   panels(host, rows, (row) => row.dataset, (plot, own, name) => {
     const shown = own.slice(0, 40).map((row) => ({ ...row, colour: styleOf.get(row.label).colour }));

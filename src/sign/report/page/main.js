@@ -32,7 +32,7 @@ const range = select("scaled to", "range", ranges, "");
 const range2 = select("scaled to", "range", ranges, "");
 const scale = select("seconds", "scale", [["linear", "linear"], ["log", "logarithmic"]], "linear");
 
-section("results", "Results", DATA.results.some((row) => row.difference !== null) ? "Dots are seeds, the upright stroke is their mean and the bar its standard deviation; the diamond is the paper's number." : "Dots are seeds, the upright stroke is their mean and the bar its standard deviation. There is no published number to compare these with.", places.results, places.resultTable);
+section("results", "Results", DATA.results.some((row) => row.difference !== null) ? "Dots are seeds, the upright stroke is their mean and the bar its standard deviation; the diamond is the paper's number." : "Dots are seeds, the upright stroke is their mean and the bar its standard deviation. None of these has a published number to compare it with.", places.results, places.resultTable);
 section("curves", "Learning curves", "A line a run; runs of one group have one colour.", make("div", { class: "controls" }, metric.field, range.field), places.curves);
 section("time", "Accuracy against seconds", "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.", make("div", { class: "controls" }, time.field, scale.field, range2.field), places.time);
 section("costs", "Costs", "Precomputation is paid once for a data set and its operators, however many runs follow.", places.costs);
@@ -143,10 +143,10 @@ function render() {
   for (const choice of [metric, time, scale, range, range2]) choice.control.sync();
   renderTable(places.resultTable, "results", DATA.tables.results);
   renderTable(places.costs, "costs", DATA.tables.costs);
-  renderTable(places.hops, "hops", DATA.tables.hops);
+  if (DATA.tables.hops.rows.length) renderTable(places.hops, "hops", DATA.tables.hops);
   renderConfigurations(renderTable(places.runs, "runs", DATA.tables.runs));
-  renderTable(places.changes, "changes", DATA.tables.changes, false);
-  renderTable(places.problems, "problems", DATA.tables.problems);
+  if (DATA.tables.changes.rows.length) renderTable(places.changes, "changes", DATA.tables.changes, false);
+  if (DATA.tables.problems.rows.length) renderTable(places.problems, "problems", DATA.tables.problems);
   DATA.studies.forEach((study, index) => renderTable(places.studies[index].table, `study-${index}`, studyTable(study)));
   const matching = DATA.runs.filter(runMatches).length;
   document.getElementById("count").textContent = `${matching.toLocaleString("en")} of ${plural(DATA.runs.length, "run")}`;

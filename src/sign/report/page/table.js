@@ -84,7 +84,7 @@ function renderTable(host, name, table, filtered = true) {
   );
   host.replaceChildren();
   if (!rows.length) {
-    host.append(make("p", { class: "empty" }, table.rows.length ? "Nothing matches the filters." : "Nothing here."));
+    host.append(make("p", { class: "empty" }, table.rows.length ? "Nothing matches the filters." : "Nothing yet: no run outside a search is finished."));
     return rows;
   }
   const head = make("thead", null, make("tr", null, table.columns.map((column) => heading(name, column, order))));
