@@ -130,7 +130,8 @@ let clips = 0;
 // series: [{label, note, x: [], y: [], colour, dash}]
 function lineChart(host, { series, xLabel, yLabel, log, zero, late }) {
   const box = frame(host, 250, { left: 52, right: 12, top: 12, bottom: 40 }, `${yLabel} against ${xLabel}: ${plural(series.length, "line")}`);
-  const x = axis(extent(series.map((one) => one.x)), box.left, box.right, { log, zero: zero && !log, count: box.width / 90, whole: xLabel === "epoch" });
+  const how = { log, zero: zero && !log, count: box.width / 90, whole: xLabel === "epoch" };
+  const x = axis(extent(series.map((one) => one.x)), box.left, box.right, how);
   const y = axis(extent(series.map((one) => (late ? one.y.slice(Math.floor(one.y.length / 4)) : one.y))), box.bottom, box.top, { pad: 0.04 });
   grid(box, x, y, xLabel);
   const clip = `clip-${(clips += 1)}`;
@@ -148,7 +149,8 @@ function lineChart(host, { series, xLabel, yLabel, log, zero, late }) {
       const [px, py] = [x(one.x[index]), y(value)];
       path += `${pen}${px.toFixed(1)} ${py.toFixed(1)}`;
       pen = "L";
-      if (py <= box.bottom + 1) points.push({ x: px, y: py, mark, lines: () => [one.label, one.note, `${xLabel} ${brief(one.x[index])}`, `${yLabel} ${value.toPrecision(4)}`] });
+      const told = () => [one.label, one.note, `${xLabel} ${brief(one.x[index])}`, `${yLabel} ${value.toPrecision(4)}`];
+      if (py <= box.bottom + 1) points.push({ x: px, y: py, mark, lines: told });
     });
     mark.setAttribute("d", path);
     box.svg.append(mark);
@@ -162,8 +164,11 @@ function dotChart(host, rows, name) {
   const narrow = gutter > host.clientWidth * 0.42; // names then stand above their rows
   const left = narrow ? 12 : gutter;
   const step = narrow ? 44 : 30;
-  const box = frame(host, rows.length * step + 44, { left, right: 16, top: 6, bottom: 38 }, `${name}: ours and the paper's, ${plural(rows.length, "group")}`);
-  const all = rows.flatMap((row) => [...row.values, row.mean - (row.std || 0), row.mean + (row.std || 0), ...(row.difference === null ? [] : [row.paper - (row.paper_std || 0), row.paper + (row.paper_std || 0)])]);
+  const description = `${name}: ours and the paper's, ${plural(rows.length, "group")}`;
+  const box = frame(host, rows.length * step + 44, { left, right: 16, top: 6, bottom: 38 }, description);
+  const around = (mean, std) => [mean - (std || 0), mean + (std || 0)];
+  const theirs = (row) => (row.difference === null ? [] : around(row.paper, row.paper_std));
+  const all = rows.flatMap((row) => [...row.values, ...around(row.mean, row.std), ...theirs(row)]);
   const x = axis(extent([all]), box.left + 8, box.right - 8, { pad: 0.05, count: (box.right - box.left) / 80 });
   grid(box, x, null, rows[0].metric);
   const points = [];
@@ -174,7 +179,8 @@ function dotChart(host, rows, name) {
     const text = row.label.length > room && narrow ? `${row.label.slice(0, room - 1)}…` : row.label;
     box.svg.append(draw("text", { class: "name", ...label }, text, draw("title", null, row.label)));
     const ours = [row.label, `mean ${row.mean.toFixed(4)}${row.std === null ? "" : ` ± ${row.std.toFixed(4)}`}`, plural(row.values.length, "seed")];
-    if (row.std) box.svg.append(draw("line", { class: "spread", style: `stroke:${row.colour}`, x1: x(row.mean - row.std), x2: x(row.mean + row.std), y1: y, y2: y }));
+    const [low, high] = around(row.mean, row.std).map(x);
+    if (row.std) box.svg.append(draw("line", { class: "spread", style: `stroke:${row.colour}`, x1: low, x2: high, y1: y, y2: y }));
     row.values.forEach((value, seed) => {
       box.svg.append(draw("circle", { class: "seed", style: `fill:${row.colour}`, cx: x(value), cy: y, r: 3 }));
       points.push({ x: x(value), y, lines: () => [row.label, `seed ${row.seeds[seed]}: ${value.toFixed(4)}`, ours[1]] });
@@ -183,9 +189,11 @@ function dotChart(host, rows, name) {
     points.push({ x: x(row.mean), y: y - 6, lines: () => ours });
     if (row.difference !== null) {
       const p = x(row.paper);
-      if (row.paper_std) box.svg.append(draw("line", { class: "paper", x1: x(row.paper - row.paper_std), x2: x(row.paper + row.paper_std), y1: y, y2: y }));
+      const [from, to] = theirs(row).map(x);
+      const printed = [row.paper, row.paper_std].filter((value) => value !== null).map((value) => value.toFixed(row.paper_digits));
+      if (row.paper_std) box.svg.append(draw("line", { class: "paper", x1: from, x2: to, y1: y, y2: y }));
       box.svg.append(draw("path", { class: "diamond", d: `M${p} ${y - 6}L${p + 6} ${y}L${p} ${y + 6}L${p - 6} ${y}Z` }));
-      points.push({ x: p, y, lines: () => [`${row.label}, the paper's`, `${row.paper.toFixed(row.paper_digits)}${row.paper_std ? ` ± ${row.paper_std.toFixed(row.paper_digits)}` : ""}`, row.source] });
+      points.push({ x: p, y, lines: () => [`${row.label}, the paper's`, printed.join(" ± "), row.source] });
     }
   });
   hover(box, points, 24);
@@ -194,7 +202,8 @@ function dotChart(host, rows, name) {
 // items: [{name, value}]: bars of shares
 function barChart(host, items, name) {
   const left = Math.min(Math.max(...items.map((item) => item.name.length)) * 7 + 16, host.clientWidth * 0.45);
-  const box = frame(host, items.length * 28 + 12, { left, right: 52, top: 4, bottom: 8 }, `${name}: ${items.map((item) => `${item.name} ${item.value.toFixed(2)}`).join(", ")}`);
+  const description = `${name}: ${items.map((item) => `${item.name} ${item.value.toFixed(2)}`).join(", ")}`;
+  const box = frame(host, items.length * 28 + 12, { left, right: 52, top: 4, bottom: 8 }, description);
   const most = Math.max(...items.map((item) => item.value), 1e-9);
   items.forEach((item, index) => {
     const y = box.top + index * 28 + 14;
@@ -221,12 +230,16 @@ function trialChart(host, trials, yLabel) {
   let path = "";
   const points = [];
   for (const trial of done) {
-    if (trial.best !== null) path += path ? `H${x(trial.number).toFixed(1)}V${y(trial.best).toFixed(1)}` : `M${x(trial.number).toFixed(1)} ${y(trial.best).toFixed(1)}`;
+    if (trial.best !== null) {
+      const [px, py] = [x(trial.number).toFixed(1), y(trial.best).toFixed(1)];
+      path += path ? `H${px}V${py}` : `M${px} ${py}`;
+    }
     const complete = trial.state.startsWith("complete");
     const mark = draw("circle", { class: complete ? "trial" : "trial open", cx: x(trial.number), cy: y(trial.value), r: 4 });
     box.svg.append(mark);
     const settings = Object.entries(trial.params).map(([name, value]) => `${name} = ${value}`);
-    points.push({ x: x(trial.number), y: y(trial.value), mark, lines: () => [`trial ${trial.number}: ${trial.value.toPrecision(5)}`, trial.state, ...settings] });
+    const told = () => [`trial ${trial.number}: ${trial.value.toPrecision(5)}`, trial.state, ...settings];
+    points.push({ x: x(trial.number), y: y(trial.value), mark, lines: told });
   }
   box.svg.append(draw("path", { class: "line best", d: path }));
   hover(box, points);

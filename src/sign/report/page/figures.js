@@ -63,7 +63,8 @@ function drawCurves(host, metric, against) {
       return { label, note: `seed ${run.seed}`, x: run.curve[against], y: run.curve.metrics[metric], ...styleOf.get(label) };
     });
     const xLabel = against === "epoch" ? "epoch" : "seconds";
-    lineChart(plot, { series, xLabel, yLabel: metric, log: against === "seconds" && state.scale === "log", zero: true, late: state.range === "late" });
+    const log = against === "seconds" && state.scale === "log";
+    lineChart(plot, { series, xLabel, yLabel: metric, log, zero: true, late: state.range === "late" });
     const epochs = own.some((run) => run.curve.of > run.curve.epoch.length) ? ", some epochs left out" : "";
     return shown.length < own.length ? `${shown.length} of ${own.length} runs${epochs}` : `${plural(own.length, "run")}${epochs}`;
   }, (name) => legendOf(labelsOf(name)));
@@ -90,8 +91,9 @@ function drawStudy(host, study) {
   const left = make("div", { class: "plot" });
   const right = make("div", { class: "plot" });
   const better = study.direction === "maximize" ? "higher is better" : "lower is better";
+  const note = make("span", { class: "quiet" }, `${study.metric}, ${better}; the line is the best so far`);
   host.replaceChildren(
-    make("figure", null, make("figcaption", null, make("strong", null, "Trials"), " ", make("span", { class: "quiet" }, `${study.metric}, ${better}; the line is the best so far`)), left),
+    make("figure", null, make("figcaption", null, make("strong", null, "Trials"), " ", note), left),
     make("figure", null, make("figcaption", null, make("strong", null, "Importance of hyperparameters")), right),
   );
   trialChart(left, study.trials, study.metric);
@@ -102,7 +104,10 @@ function drawStudy(host, study) {
 function studyTable(study, name) {
   const params = [...new Set(study.trials.flatMap((trial) => Object.keys(trial.params)))];
   const column = (key, title, number) => ({ key, title, number, hint: "", kind: number ? "count" : "text", bar: false });
-  const text = (value) => (value === null || value === undefined || value === "" ? "—" : typeof value === "number" ? String(Number(value.toPrecision(5))) : String(value));
+  const text = (value) => {
+    if (value === null || value === undefined || value === "") return "—";
+    return typeof value === "number" ? String(Number(value.toPrecision(5))) : String(value);
+  };
   const keys = [["number", true], ["state", false], ["value", true], ["seconds", true], ["device", false], ["reason", false]];
   const used = keys.filter(([key]) => study.trials.some((trial) => text(trial[key]) !== "—"));
   const numeric = (param) => study.trials.every((trial) => typeof (trial.params[param] ?? 0) === "number");

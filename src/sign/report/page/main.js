@@ -6,14 +6,17 @@ const SECTIONS = [];
 const CONFIGURATIONS = 50;
 
 function section(id, title, lead, ...children) {
-  const element = make("section", { id, "aria-labelledby": `${id}-title` }, make("h2", { id: `${id}-title` }, title), lead ? make("p", { class: "lead" }, lead) : null, ...children);
+  const heading = make("h2", { id: `${id}-title` }, title);
+  const opening = lead ? make("p", { class: "lead" }, lead) : null;
+  const element = make("section", { id, "aria-labelledby": `${id}-title` }, heading, opening, ...children);
   main.append(element);
   SECTIONS.push({ id, title });
   return element;
 }
 
 function select(label, name, options, fallback) {
-  const control = make("select", { name, onchange: (event) => change({ [name]: event.target.value }) }, options.map(([value, text]) => make("option", { value }, text)));
+  const onchange = (event) => change({ [name]: event.target.value });
+  const control = make("select", { name, onchange }, options.map(([value, text]) => make("option", { value }, text)));
   control.sync = () => {
     control.value = state[name] || fallback;
   };
@@ -21,7 +24,8 @@ function select(label, name, options, fallback) {
 }
 
 const host = (kind) => make("div", { class: kind || "host" });
-const places = { results: host("panels one"), resultTable: host(), curves: host("panels"), time: host("panels"), costs: host(), hops: host(), runs: host(), changes: host(), problems: host(), configurations: host(), studies: [] };
+const places = { results: host("panels one"), curves: host("panels"), time: host("panels"), studies: [] };
+for (const name of ["resultTable", "costs", "hops", "runs", "changes", "problems", "configurations"]) places[name] = host();
 
 const options = metrics.map((name) => [name, name]);
 const metric = select("metric", "metric", options, preferred);
@@ -32,9 +36,15 @@ const range = select("scaled to", "range", ranges, "");
 const range2 = select("scaled to", "range", ranges, "");
 const scale = select("seconds", "scale", [["linear", "linear"], ["log", "logarithmic"]], "linear");
 
-section("results", "Results", DATA.results.some((row) => row.difference !== null) ? "Dots are seeds, the upright stroke is their mean and the bar its standard deviation; the diamond is the paper's number." : "Dots are seeds, the upright stroke is their mean and the bar its standard deviation. None of these has a published number to compare it with.", places.results, places.resultTable);
-section("curves", "Learning curves", "A line a run; runs of one group have one colour.", make("div", { class: "controls" }, metric.field, range.field), places.curves);
-section("time", "Accuracy against seconds", "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.", make("div", { class: "controls" }, time.field, scale.field, range2.field), places.time);
+const compared = DATA.results.some((row) => row.difference !== null);
+const diamond = compared ? "The diamond is the paper's number." : "None of these has a published number to compare it with.";
+const dots = `Dots are seeds, the upright stroke is their mean and the bar its standard deviation. ${diamond}`;
+const seconds = "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.";
+const controls = (...fields) => make("div", { class: "controls" }, fields);
+
+section("results", "Results", dots, places.results, places.resultTable);
+section("curves", "Learning curves", "A line a run; runs of one group have one colour.", controls(metric.field, range.field), places.curves);
+section("time", "Accuracy against seconds", seconds, controls(time.field, scale.field, range2.field), places.time);
 section("costs", "Costs", "Precomputation is paid once for a data set and its operators, however many runs follow.", places.costs);
 if (DATA.tables.hops.rows.length) section("hops", "Hops", null, places.hops);
 DATA.studies.forEach((study, index) => {
@@ -48,7 +58,10 @@ if (DATA.tables.problems.rows.length) section("problems", "Left out", null, plac
 
 document.getElementById("contents").append(...SECTIONS.map(({ id, title }) => make("a", { href: `#${id}`, "data-jump": id }, title)));
 document.getElementById("made").textContent = `Made ${DATA.made} from ${plural(DATA.runs.length, "run")}`;
-document.getElementById("facts").append(...DATA.facts.map((fact) => make("div", null, make("dt", null, fact.name), make("dd", null, fact.value, make("small", null, fact.note)))));
+for (const { name, value, note } of DATA.facts) {
+  const number = make("dd", null, value, make("small", null, note));
+  document.getElementById("facts").append(make("div", null, make("dt", null, name), number));
+}
 DATA.tables.runs.rows.forEach((row, index) => {
   row.link = String(index);
   row.follow = (event) => {
@@ -88,7 +101,10 @@ form.addEventListener("reset", (event) => {
 function settingsOf(index) {
   const own = DATA.runs[index].settings;
   const all = Object.entries({ ...DATA.common, ...own }).sort(([a], [b]) => a.localeCompare(b));
-  return make("table", { class: "settings" }, make("caption", null, "Settings of this run; those in bold are not the same in all runs"), make("tbody", null, all.map(([name, value]) => make("tr", { class: name in own ? "own" : null }, make("th", { scope: "row" }, name), make("td", null, value)))));
+  const row = ([name, value]) =>
+    make("tr", { class: name in own ? "own" : null }, make("th", { scope: "row" }, name), make("td", null, value));
+  const caption = make("caption", null, "Settings of this run; those in bold are not the same in all runs");
+  return make("table", { class: "settings" }, caption, make("tbody", null, all.map(row)));
 }
 
 function renderConfigurations(rows) {
@@ -98,7 +114,8 @@ function renderConfigurations(rows) {
   if (opened !== null && indices.includes(opened) && !first.includes(opened)) first.unshift(opened);
   const items = first.map((index) => {
     const run = DATA.runs[index];
-    const details = make("details", { id: `run-${index}` }, make("summary", null, `${run.dataset} · ${run.model} · seed ${run.seed}`, make("small", null, run.folder)));
+    const title = `${run.dataset} · ${run.model} · seed ${run.seed}`;
+    const details = make("details", { id: `run-${index}` }, make("summary", null, title, make("small", null, run.folder)));
     const fillIn = () => details.querySelector("table") || details.append(settingsOf(index));
     details.addEventListener("toggle", () => details.open && fillIn());
     if (index === opened) {
@@ -111,8 +128,11 @@ function renderConfigurations(rows) {
     unfolded.add("configurations");
     render();
   };
-  const more = first.length < indices.length ? make("button", { type: "button", class: "more", onclick: all }, `Show all ${indices.length.toLocaleString("en")} configurations`) : null;
-  places.configurations.replaceChildren(...items, ...(more ? [more] : []));
+  places.configurations.replaceChildren(...items);
+  if (first.length < indices.length) {
+    const note = `Show all ${indices.length.toLocaleString("en")} configurations`;
+    places.configurations.append(make("button", { type: "button", class: "more", onclick: all }, note));
+  }
 }
 
 const themes = { "": ["◐", "as the system has them"], light: ["☀", "light"], dark: ["☾", "dark"] };

@@ -84,7 +84,8 @@ function renderTable(host, name, table, filtered = true) {
   );
   host.replaceChildren();
   if (!rows.length) {
-    host.append(make("p", { class: "empty" }, table.rows.length ? "Nothing matches the filters." : "Nothing yet: no run outside a search is finished."));
+    const nothing = "Nothing yet: no run outside a search is finished.";
+    host.append(make("p", { class: "empty" }, table.rows.length ? "Nothing matches the filters." : nothing));
     return rows;
   }
   const head = make("thead", null, make("tr", null, table.columns.map((column) => heading(name, column, order))));
