@@ -17,6 +17,7 @@ ORDER = [
     "console",
     "locks",
     "memory",
+    "report",
     "fingerprint",
     "windows",
     "downloads",
