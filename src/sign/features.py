@@ -56,7 +56,7 @@ class SparseFeatures:
         part = self.take(np.arange(len(self))[rows] if isinstance(rows, slice) else rows)
         first, last, _ = columns.indices(self.columns)
         places = np.repeat(np.arange(len(part)), np.diff(part.indptr))
-        inside = slice(None)
+        inside: slice | Array = slice(None)
         if last - first < self.columns:
             inside = (part.indices >= first) & (part.indices < last)
         block = np.zeros((len(part), max(last - first, 0)), np.float32)

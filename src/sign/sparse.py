@@ -256,7 +256,8 @@ class CSR:
             copies.append(memory.empty(int(indptr[-1]), array.dtype))
             for bounds in blocks_by_window(self.indptr, array, chosen, copies[-1]):
                 copy_chosen(self.indptr, array, chosen, bounds, indptr, copies[-1])
-        return CSR(indptr, *copies)
+        indices, *weights = copies
+        return CSR(indptr, indices, weights[0] if weights else None)
 
     def without_loops(self) -> "CSR":
         """The matrix without its diagonal."""

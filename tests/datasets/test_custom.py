@@ -25,6 +25,7 @@ from sign.datasets.custom import Custom
 from sign.errors import SignError
 from sign.features import SparseFeatures
 from sign.graph import SPLITS, Graph
+from sign.reading.folder import ENDINGS
 
 EXAMPLE = REPOSITORY / "examples" / "graph"
 
@@ -459,6 +460,16 @@ def test_a_wrong_file_gets_one_sentence(
     with pytest.raises(SignError, match=sentence) as caught:
         fill(files).load()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("program", ["sign", "describe"])
+def test_help_shows_the_layout(program: str) -> None:
+    text = (REPOSITORY / "conf" / "hydra" / "help" / f"{program}.yaml").read_text()
+    lines = {line.strip()[:18]: line.strip()[18:48] for line in text.splitlines()}
+    for name, endings in ENDINGS.items():
+        (shown,) = (right for left, right in lines.items() if name in left.replace(",", "").split())
+        assert {ending.removesuffix(".gz") for ending in endings} == set(shown.replace("(.gz)", "").split())
+        assert ("(.gz)" in shown) == any(ending.endswith(".gz") for ending in endings)
 
 
 def test_wrong_settings(fill: Callable[..., Custom], tmp_path: Path) -> None:
