@@ -258,7 +258,8 @@ def _load(task: Task, origin: Origin, power: int, block: slice) -> Floats:
     array = task.chain(None).open(power) if power else origin.graph.features
     for part in memory.slices(array):
         x[part] = array[part, block] if power else origin.scaling.apply(array[part], block)
-        memory.release(array[part])
+        if isinstance(array, np.ndarray):
+            memory.release(array[part])
     return x
 
 
