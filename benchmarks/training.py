@@ -86,7 +86,9 @@ def ours(settings: Settings, tracker: Tracker) -> float:
     return (ticker.ticks[-1] - ticker.ticks[0]) / (len(ticker.ticks) - 1)
 
 
-def plain(settings: Settings, datamodule: SIGNDataModule, epochs: int, batch: int) -> float:
+def plain(
+    settings: Settings, datamodule: SIGNDataModule, epochs: int, batch: int, evaluate: bool = True
+) -> float:
     """Seconds of an epoch of the loop that one would write by hand."""
     torch.manual_seed(0)
     network = experiment.make_task(settings, datamodule).network
@@ -106,8 +108,8 @@ def plain(settings: Settings, datamodule: SIGNDataModule, epochs: int, batch: in
         network.eval()
         total = correct = 0.0
         with torch.no_grad():
-            parts = max(batch, 1 << 12)
-            for x, y in zip(val_rows.split(parts), val_labels.split(parts), strict=True):
+            size = max(batch, 1 << 12)
+            for x, y in zip(val_rows.split(size), val_labels.split(size), strict=True) if evaluate else ():
                 logits = network(x)
                 total += float(cross_entropy(logits, y, reduction="sum"))
                 correct += int((logits.argmax(1) == y).sum())
@@ -164,11 +166,12 @@ def parts(folder: Path, asked: argparse.Namespace) -> None:
         "with W&B, offline": ((), WandB(mode="offline")),
         "without the progress bar": (("EpochProgress",), CsvOnly()),
         "without last.ckpt": (("LastCheckpoint",), CsvOnly()),
-        "without metrics.csv": (("EpochLog",), CsvOnly()),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in ("plain loop", *variants)}
+    loops = {"plain loop": True, "plain loop, no evaluation": False}
+    seconds: dict[str, list[float]] = {name: [] for name in (*loops, *variants)}
     for _ in range(asked.rounds):
-        seconds["plain loop"].append(plain(settings, datamodule, epochs, 1024))
+        for name, evaluate in loops.items():
+            seconds[name].append(plain(settings, datamodule, epochs, 1024, evaluate))
         for name, (left_out, tracker) in variants.items():
             with without(*left_out):
                 seconds[name].append(ours(settings, tracker))
@@ -184,7 +187,7 @@ def main() -> None:
         "--units", type=int, default=256, help="of a branch; the classifier has twice as many"
     )
     parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--wandb", action="store_true", help="log to W&B, offline")
     parser.add_argument("--parts", action="store_true", help="what the parts of a run cost")
     parser.add_argument("overrides", nargs="*", help="settings, such as trainer.compile=true")

@@ -186,6 +186,11 @@ def test_torchrun_without_ddp_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> N
     ("overrides", "sentence"),
     [
         (("trainer=ddp", "trainer.accelerator=cpu"), "trainer.devices=None: there is no GPU to count"),
+        pytest.param(
+            ("trainer=gpu",),
+            "trainer.accelerator=gpu: there is no GPU here",
+            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU"),
+        ),
         ((*TWO, "trainer.num_nodes=2"), "trainer.num_nodes=2: start the command on every machine"),
         ((*TWO, "training.batch_size=3"), "training.batch_size=3: batch norm needs two rows in each of 2"),
     ],

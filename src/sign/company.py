@@ -37,6 +37,10 @@ GRACE = 10.0  # seconds in which a broken connection is noticed, before the firs
 
 def processes(device: Device) -> int:
     """How many processes train: those that were started, or as many as are wanted on this machine."""
+    if device.accelerator == "gpu" and not (torch.cuda.is_available() or torch.backends.mps.is_available()):
+        raise FieldError(
+            "trainer.accelerator", "gpu", "there is no GPU here; use trainer=auto or trainer=cpu"
+        )
     if place := given(device):
         return place.world
     if device.num_nodes not in (None, 1):
