@@ -45,6 +45,7 @@ ORDER = [
     "configuration",
     "requests",
     "experiment",
+    "search",
     "cli",
 ]
 
