@@ -102,6 +102,18 @@ def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(con
         assert [int(row["epoch"]) for row in csv.DictReader(stream)] == list(range(12))
 
 
+def test_a_run_that_was_killed_after_its_last_epoch_is_only_tested(configured: Configured) -> None:
+    settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
+    whole = train(settings)
+    run = folder_of(settings)
+    rest = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}"))
+    learned = [name for name in whole if name.split("/")[0] in ("train", "val", "test")]
+    assert {name: rest[name] for name in learned} == {name: whole[name] for name in learned}
+    assert rest["epochs"] == whole["epochs"] < 200
+    more = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}", "training.patience=5"))
+    assert more["epochs"] > whole["epochs"]
+
+
 @pytest.mark.parametrize("change", ["model.p=3", "seed=4", "dataset=cora", "training.learning_rate=1"])
 def test_a_resumed_run_cannot_become_another(configured: Configured, change: str) -> None:
     first = configured(*SMALL, "training.max_epochs=1")

@@ -12,6 +12,7 @@ ORDER = [
     "errors",
     "settings",
     "runs",
+    "published",
     "console",
     "locks",
     "memory",
@@ -45,6 +46,9 @@ ORDER = [
     "configuration",
     "requests",
     "experiment",
+    "series",
+    "reductions",
+    "reproduction",
     "search",
     "cli",
 ]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+from pytorch_lightning.callbacks import EarlyStopping
 
 from sign.console import progress
 from sign.graph import SPLITS
@@ -116,3 +117,15 @@ class EpochProgress(pl.Callback):
     def on_exception(self, *_: Any) -> None:
         """Leave the terminal as it was."""
         self.bar.stop()
+
+
+class Patience(EarlyStopping):
+    """Early stopping that a resumed run takes up: one that had already stopped trains no epoch more."""
+
+    def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
+        """Stop where the run that is resumed had stopped."""
+        trainer.should_stop = trainer.should_stop or self.wait_count >= self.patience
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up the waiting, but not the patience, which is a setting."""
+        super().load_state_dict({**state, "patience": self.patience})

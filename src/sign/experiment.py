@@ -12,13 +12,13 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from omegaconf import OmegaConf
-from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 from rich.table import Table
 
 import sign
 from sign import memory
-from sign.callbacks import EpochLog, EpochProgress, Stopwatch
+from sign.callbacks import EpochLog, EpochProgress, Patience, Stopwatch
 from sign.configuration import Settings, run_folder_of
 from sign.console import console
 from sign.datamodule import SIGNDataModule
@@ -177,7 +177,7 @@ def make_callbacks(
         enable_version_counter=False,
         save_on_train_epoch_end=True,
     )
-    stopping = EarlyStopping(training.monitor, mode=mode, patience=training.patience)
+    stopping = Patience(training.monitor, mode=mode, patience=training.patience)
     log = EpochLog(folder / EPOCHS, stopwatch)
     return best, [stopwatch, log, EpochProgress(training.max_epochs), stopping, best, last]
 

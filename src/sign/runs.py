@@ -128,9 +128,14 @@ def over_seeds(runs: Iterable[Mapping[str, float]]) -> dict[str, dict[str, Any]]
 
 
 def write_json(file: Path, content: Mapping[str, Any]) -> None:
-    """Write a file that is whole or not there."""
+    """Write a JSON object that is whole or as it was."""
+    write_text(file, json.dumps(content, indent=2) + "\n")
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file that is whole or as it was."""
     temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(json.dumps(content, indent=2) + "\n")
+    temporary.write_text(text)
     temporary.replace(file)
 
 
