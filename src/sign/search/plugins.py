@@ -58,7 +58,7 @@ class SlotLauncher(Launcher):
                     if outcome := running.outcome():
                         del at_work[number]
                         outcomes[number] = words, outcome
-                        _tell(number, words, outcome, running, len(job_overrides))
+                        _tell(number, words, outcome, running)
         finally:
             for _, running in at_work.values():
                 running.stop()
@@ -84,12 +84,12 @@ class StudySweeper(Sweeper):
         Study(self.config, arguments, self.hydra_context.config_loader).run()
 
 
-def _tell(number: int, words: Sequence[str], outcome: Outcome, running: Running, jobs: int) -> None:
+def _tell(number: int, words: Sequence[str], outcome: Outcome, running: Running) -> None:
     shown = f"failed: {outcome.reason}" if outcome.reason else "done"
     if outcome.value is not None:
         shown = f"val loss {outcome.value:.4f}"
     console.print(
-        f"job {number} of {jobs} ({' '.join(words)}): {shown}, {outcome.seconds:.0f} s on {running.slot}",
+        f"job {number} ({' '.join(words)}): {shown}, {outcome.seconds:.0f} s on {running.slot}",
         soft_wrap=True,
         markup=False,
     )
