@@ -27,7 +27,15 @@ def command(words: Callable[[int], list[str]]) -> Callable[[Trial, Path], list[s
     """The command of each trial, with words that depend on its number."""
 
     def made(trial: Trial, folder: Path) -> list[str]:
-        return [sys.executable, "-I", "-S", str(TRIAL), f"x={trial.params['x']}", *words(trial.number)]
+        return [
+            sys.executable,
+            "-I",
+            "-S",
+            str(TRIAL),
+            f"x={trial.params['x']}",
+            f"folder={folder}",
+            *words(trial.number),
+        ]
 
     return made
 

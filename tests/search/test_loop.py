@@ -15,6 +15,7 @@ from search.helping import SPACE, TRIAL, Silent, command, search
 from sign.errors import SignError
 from sign.search.ledger import Ledger
 from sign.search.loop import Search
+from sign.search.sampler import make_pruner
 from sign.search.slots import make_slots
 
 
@@ -116,3 +117,18 @@ def test_an_interrupted_search_ends_its_processes(tmp_path: Path) -> None:
     assert {trial.state for trial in ledger.trials} == {TrialState.RUNNING}
     ledger = search(tmp_path, 2, make_slots(2, None, "cpu"), lambda n: [])
     assert {trial.state for trial in ledger.trials} == {TrialState.COMPLETE}
+
+
+@pytest.mark.parametrize("name", ["median", "hyperband"])
+def test_trials_that_are_behind_are_stopped_early(tmp_path: Path, name: str) -> None:
+    ledger = Ledger(tmp_path, "study", SPACE, 9, pruner=make_pruner(name, max_epochs=30))
+    losses = [0.5] * 6 + [9.0] * 3
+    words = command(lambda number: [f"loss={losses[number]}"])
+    Search(ledger, make_slots(3, None, "cpu"), words, Silent(), pruned_run=-1).run()
+    pruned = [trial for trial in ledger.trials if trial.state == TrialState.PRUNED]
+    assert pruned
+    assert all(trial.number >= 6 for trial in pruned)
+    assert all(max(trial.intermediate_values) < 99 for trial in pruned)
+    assert ledger.complete
+    assert ledger.best is not None
+    assert ledger.best.number not in {trial.number for trial in pruned}

@@ -102,6 +102,9 @@ class Search:
         ended = [(p, outcome) for p in self.at_work.values() if (outcome := p.running.outcome())]
         for progress, outcome in ended:
             del self.at_work[progress.running.slot]
+            if self.pruned_run is not None:
+                progress.look()
+                self._should_prune(progress)  # the trials after this one are compared with all of its epochs
             self._tell(progress.trial, outcome)
         return bool(ended)
 
@@ -137,11 +140,11 @@ class Search:
     def _should_prune(self, progress: Progress) -> bool:
         if self.pruned_run is None or not progress.runs:
             return False
+        behind = False
         for row in progress.runs[self.pruned_run].epochs():
             epoch = int(row["epoch"])
             if epoch > progress.reported:
                 progress.trial.report(row["val/loss"], epoch)
                 progress.reported = epoch
-                if progress.trial.should_prune():
-                    return True
-        return False
+                behind = behind or progress.trial.should_prune()
+        return behind
