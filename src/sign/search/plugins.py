@@ -49,10 +49,11 @@ class SlotLauncher(Launcher):
                 busy = {running.slot for _, running in at_work.values()}
                 for slot in [slot for slot in slots if slot not in busy][: len(waiting)]:
                     number, words = waiting.pop(0)
-                    running = start(
-                        slot, len(slots), program.command(words), folder / str(number), len(slots) == 1
+                    own = new_folder(folder, str(number))
+                    at_work[number] = (
+                        words,
+                        start(slot, len(slots), program.command(words), own, len(slots) == 1),
                     )
-                    at_work[number] = words, running
                 time.sleep(POLL)
                 for number, (words, running) in list(at_work.items()):
                     if outcome := running.outcome():
@@ -82,6 +83,18 @@ class StudySweeper(Sweeper):
         assert self.config is not None
         assert self.hydra_context is not None
         Study(self.config, arguments, self.hydra_context.config_loader).run()
+
+
+def new_folder(parent: Path, name: str) -> Path:
+    """A folder that no other sweep has, not even one that started in the same second."""
+    attempt = 0
+    while True:
+        folder = parent / (f"{name}-{attempt}" if attempt else name)
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            attempt += 1
 
 
 def _tell(number: int, words: Sequence[str], outcome: Outcome, running: Running) -> None:

@@ -3,7 +3,6 @@
 import copy
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -61,21 +60,30 @@ class Study:
                 self.config.hydra.sweeper.sampler, len(self.ledger.trials)
             )
         self._prepare()
-        tags = [self.settings.dataset.name, self.settings.title]
-        tracking = Tracking(self.settings.tracker, self.ledger, tags)
-        with ExitStack() as stack:
-            view = stack.enter_context(View(self.ledger, len(self.slots)))
-            stack.enter_context(tracking)
-            Search(
-                self.ledger,
-                self.slots,
-                self._command,
-                _Both(view, tracking),
-                self.search.max_failures,
-                None if self.search.pruner == "none" else (0 if self.search.runs > 1 else -1),
-            ).run()
+        tracking = Tracking(
+            self.settings.tracker, self.ledger, [self.settings.dataset.name, self.settings.title]
+        )
+        try:
+            with View(self.ledger) as view, tracking:
+                self._search(_Both(view, tracking)).run()
+        except BaseException:
+            console.print("to go on: the same command again", soft_wrap=True)
+            raise
         self._conclude()
         tracking.summarise()
+
+    def _search(self, watcher: "_Both") -> Search:
+        reported = (
+            0 if self.search.runs > 1 else -1
+        )  # the first of a series; the last attempt of a single run
+        return Search(
+            self.ledger,
+            self.slots,
+            self._command,
+            watcher,
+            self.search.max_failures,
+            None if self.search.pruner == "none" else reported,
+        )
 
     def _composed(self, words: Sequence[str]) -> DictConfig:
         cfg = self.loader.load_sweep_config(self.config, [*words, "job=search"])

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from optuna.trial import FrozenTrial, TrialState
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from sign.console import console
 from sign.search.ledger import FINISHED, Ledger
@@ -16,8 +18,8 @@ from sign.search.loop import Progress
 class View:
     """What is done, running and failed, the best so far, and the time left."""
 
-    def __init__(self, ledger: Ledger, slots: int) -> None:
-        self.ledger, self.slots = ledger, slots
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
         self.live = Live(console=console, auto_refresh=False, transient=True)
         self.started, self.before = time.monotonic(), self._finished()
 
@@ -42,22 +44,22 @@ class View:
         shown += [f"(best {best.value:.4f}, trial {best.number})"] if best else []
         console.print(" ".join(shown), soft_wrap=True, markup=False)
 
-    def table(self, at_work: Sequence[Progress]) -> Table:
-        """One row a running trial, and the totals above."""
+    def table(self, at_work: Sequence[Progress]) -> Group:
+        """The totals, and one row a running trial."""
         trials, best = self.ledger.trials, self.ledger.best
         failed = sum(trial.state == TrialState.FAIL for trial in trials)
         title = f"{self.ledger.study.study_name}: {self._finished()} of {self.ledger.total} trials done"
         title += f", {len(at_work)} running, {failed} failed"
         title += f", best {best.value:.4f} (trial {best.number})" if best else ""
         title += f", {left} left" if (left := self.time_left()) else ""
-        table = Table("trial", "device", "epoch", "val loss", "seconds", title=title, title_justify="left")
+        table = Table("trial", "device", "epoch", "val loss", "seconds")
         for progress in sorted(at_work, key=lambda progress: progress.trial.number):
             epoch, loss = (str(e[0] + 1), f"{e[1]:.4f}") if (e := progress.epoch) else ("", "")
             if len(progress.runs) > 1:
                 epoch = f"{epoch} of run {len(progress.runs)}"
             slot, seconds = str(progress.running.slot), f"{progress.running.seconds:.0f}"
             table.add_row(str(progress.trial.number), slot, epoch, loss, seconds)
-        return table
+        return Group(Text(title), table)
 
     def time_left(self) -> str:
         """At the pace of this call."""
