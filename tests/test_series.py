@@ -99,6 +99,17 @@ def test_a_failed_run_is_told_and_the_others_go_on(tmp_path: Path, capsys: pytes
     assert train_series(wanted).seeds == [0, 1, 2]
 
 
+def test_a_checkpoint_that_cannot_be_read_is_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    wanted = planned(tmp_path, "runs=1", "training.max_epochs=2")
+    folder = wanted.series.run(0).folder / "checkpoints"
+    folder.mkdir(parents=True)
+    (folder / "last.ckpt").write_bytes(b"half")
+    assert train_series(wanted).metrics["epochs"]["values"] == [2]
+    assert "seed 0: from the start again" in capsys.readouterr().out
+
+
 def test_a_series_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
     series = train_series(planned(tmp_path, "runs=2", "training.learning_rate=1e30"))
     assert series.metrics == {}
@@ -106,27 +117,25 @@ def test_a_series_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
         outcome(series)
 
 
-@pytest.mark.parametrize(
-    ("word", "other"),
-    [
-        ("seed=5", False),
-        ("runs=7", False),
-        ("engine.threads=1", False),
-        ("store.verify=true", False),
-        ("trainer.accelerator=cpu", False),
-        ("job=reproduce", False),
-        ("group=mine", False),
-        ("model.dropout=0.1", True),
-        ("training.max_epochs=3", True),
-        ("dataset.seed=1", True),
-        ("dataset.seed=${seed}", True),
-        ("store.dtype=float16", True),
-        ("trainer.precision=bf16-mixed", True),
-    ],
-)
-def test_a_series_is_named_by_what_changes_its_numbers(tmp_path: Path, word: str, other: bool) -> None:
-    assert (planned(tmp_path, word).series.folder != planned(tmp_path).series.folder) == other
-    assert planned(tmp_path, "dataset.seed=${seed}").settings(7).dataset.seed == 7
+def test_a_series_is_named_by_what_changes_its_numbers(tmp_path: Path) -> None:
+    same = (
+        "seed=5",
+        "runs=7",
+        "engine.threads=1",
+        "store.verify=true",
+        "trainer.accelerator=cpu",
+        "job=reproduce",
+    )
+    others = ("model.dropout=0.1", "training.max_epochs=3", "dataset.seed=1", "dataset.seed=${seed}")
+    others += ("store.dtype=float16", "trainer.precision=bf16-mixed")
+    plain = planned(tmp_path).series.folder
+    assert planned(tmp_path, *same, "group=mine").series.folder == plain
+    assert len({plain, *(planned(tmp_path, word).series.folder for word in others)}) == 1 + len(others)
+
+
+def test_what_refers_to_the_seed_is_resolved_for_each_run(tmp_path: Path) -> None:
+    wanted = planned(tmp_path, "dataset.seed=${seed}", "seed=2", "runs=2")
+    assert [wanted.settings(seed).dataset.seed for seed in wanted.seeds] == [2, 3]
 
 
 @pytest.mark.parametrize("word", ["runs=0", "runs=two", "seed=4294967295", "ckpt_path=x.ckpt"])

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from sign.console import console
 from sign.errors import SignError
 from sign.graph import SPLITS
 from sign.locks import locked
-from sign.runs import METRICS, Series, over_seeds, write_json
+from sign.runs import METRICS, SERIES, Series, over_seeds, write_json
 from sign.settings import Count, Seed, check
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Plan:
         """The seeds of the runs."""
         return range(self.first.seed, self.first.seed + self.first.runs)
 
-    @property
+    @cached_property
     def series(self) -> Series:
         """Where it is, or will be."""
         parent = self.first.output_dir.resolve() / self.first.dataset.name / self.first.slug
@@ -110,7 +111,7 @@ def _train(wanted: Plan, missing: list[int], failures: dict[str, str]) -> None:
         assert settings.run_folder
         settings.run_folder.mkdir(parents=True, exist_ok=True)
         try:
-            numbers = run(settings, datamodule, settings.run_folder)
+            numbers = run(_resumable(settings, datamodule), datamodule, settings.run_folder)
         except KeyboardInterrupt:
             console.print("to go on: the same command again", soft_wrap=True)
             raise
@@ -127,21 +128,36 @@ def _prepared(settings: Settings, before: "SIGNDataModule | None") -> "SIGNDataM
     from sign.experiment import prepare
 
     if before is None or before.precomputation != settings.precomputation:
-        return prepare(settings)
+        return prepare(replace(settings, ckpt_path=None))  # looked at by itself, and not decisive
     problem, hops = before.prepared
     before.prepared = problem, hops.again()
     before.seed = settings.seed
     return before
 
 
+def _resumable(settings: Settings, datamodule: "SIGNDataModule") -> Settings:
+    """The settings without a checkpoint that cannot be used, such as one that a full disk cut short."""
+    from sign.experiment import check_checkpoint, make_task
+
+    if settings.ckpt_path is None:
+        return settings
+    try:
+        check_checkpoint(settings.ckpt_path, make_task(settings, datamodule))
+    except SignError as error:
+        console.print(f"seed {settings.seed}: from the start again, because of {error}", soft_wrap=True)
+        return replace(settings, ckpt_path=None)
+    return settings
+
+
 def write(wanted: Plan, failures: dict[str, str]) -> None:
     """``series.json``, from the runs that are finished."""
     series, first = wanted.series, wanted.first
-    seeds = [seed for seed in wanted.seeds if seed not in wanted.missing]
+    missing = wanted.missing
+    seeds = [seed for seed in wanted.seeds if seed not in missing]
     found = [series.run(seed).metrics or {} for seed in seeds]
     series.folder.mkdir(parents=True, exist_ok=True)
     write_json(
-        series.folder / "series.json",
+        series.folder / SERIES,
         {
             "dataset": first.dataset.name,
             "model": first.title,

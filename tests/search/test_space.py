@@ -6,11 +6,13 @@ from statistics import mean
 import optuna
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from sign.configuration import CONF
 from sign.errors import SignError
+from sign.search.program import quoted
 from sign.search.sampler import make_sampler
 from sign.search.space import Space, read_space
 
@@ -152,3 +154,9 @@ def test_searches_that_join_later_draw_other_values() -> None:
     drawn = [study.ask({"x": FloatDistribution(0, 1)}).params["x"] for study in studies]
     assert drawn[0] == drawn[1] != drawn[2]
     assert studies[0].sampler._constant_liar
+
+
+@pytest.mark.parametrize("value", ["/a b/c,d", "it's", "x=1", "(1)", "/plain"])
+def test_any_folder_can_be_handed_to_a_trial(value: str) -> None:
+    (override,) = OverridesParser.create().parse_overrides([f"paths.output_dir={quoted(value)}"])
+    assert override.value() == value

@@ -33,17 +33,18 @@ SCALES = {
     "flickr": ("flickr", 0.01),
     "ppi": ("ppi", 0.09),
     "yelp": ("yelp", 0.0015),
-    "products": ("ogbn-products", 0.0004),
-    "papers100M": ("ogbn-papers100M", 0.0001),
+    "products": ("ogbn-products", 0.002),
+    "papers100M": ("ogbn-papers100M", 0.0006),
     "wikipedia": ("wikipedia", 0.0001),
 }
 INDUCTIVE = ("reddit", "flickr", "ppi", "yelp")
-QUICK = [
-    "model.inception_units=16",
-    "model.classification_units=16",
+QUICK = [  # enough to learn something of planted communities
+    "model.inception_units=32",
+    "model.classification_units=32",
+    "model.dropout=0.1",
     "training.max_epochs=4",
     "training.learning_rate=0.01",
-    "training.batch_size=512",
+    "training.batch_size=128",
 ]
 
 

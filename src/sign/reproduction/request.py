@@ -1,14 +1,17 @@
 """What ``src/reproduce.py`` is asked for, checked before anything is trained."""
 
+import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 
 from sign.configuration import writable
 from sign.errors import SignError
-from sign.settings import Checked, Count
+from sign.settings import Checked, Range
 
 TABLES = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs")
 FIGURES = ("triangles", "convergence")
@@ -35,7 +38,7 @@ class Request(Checked):
         | None
     )
     figure: Literal["triangles", "convergence"] | None
-    runs: Count | None
+    runs: Annotated[int | None, Range(1)]
     logger: Literal["csv", "none", "wandb"]
     settings: tuple[str, ...]
     data_dir: str
@@ -74,6 +77,19 @@ class Request(Checked):
         return folder / "smoke" if self.smoke else folder
 
 
+def _words(settings: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Nested settings as words of a training command; all values are written so that Hydra reads them back."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _words(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}={json.dumps(value) if not isinstance(value, str) else _quoted(value)}"
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w./-]+", text) else "'" + text.replace("'", "\\'") + "'"
+
+
 def request_of(cfg: DictConfig) -> Request:
     """Check the configuration of ``src/reproduce.py``."""
     OmegaConf.resolve(cfg)
@@ -84,9 +100,9 @@ def request_of(cfg: DictConfig) -> Request:
         if name not in known:
             raise SignError(f"{name}: there is no such setting; --help shows all")
     settings = plain.pop("settings")
-    if not isinstance(settings, list):
-        raise SignError(f"settings={settings}: give a list such as [trainer.accelerator=gpu]")
-    request = Request(**plain, **paths, settings=tuple(map(str, settings)))
+    if not isinstance(settings, dict):
+        raise SignError(f"settings={settings}: name what to set, such as +settings.trainer.accelerator=gpu")
+    request = Request(**plain, **paths, settings=tuple(_words(settings)))
     if request.table is None and request.figure is None:
         raise SignError(
             f"table=null: say what to reproduce: table={', '.join((*TABLES, 'all', 'smoke'))}, "

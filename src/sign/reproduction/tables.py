@@ -79,7 +79,7 @@ class Filled:
         if seeds:
             runs = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
             yield f"Ours: mean ± standard deviation (of the population) of {runs} runs."
-        yield f"Published: {self.table.source}."
+        yield f"In brackets: the published number, and by how much ours is above it ({self.table.source})."
         for number, reason in enumerate(self.reasons, 1):
             yield f"[{number}] {reason}"
 
@@ -93,14 +93,10 @@ class Filled:
         for row in self.table.rows:
             cells = []
             for own, theirs, difference in map(self.parts, self.table.row(row)):
-                lines = [
-                    f"[bold]{escape(own)}[/bold]" if own else "",
-                    f"[dim]{theirs}[/dim]" if theirs else "",
-                ]
+                lines = [f"[bold]{escape(own)}[/bold]" if own else "", _published(theirs, "")]
                 cells.append("\n".join(line for line in (*lines, difference) if line))
             shown.add_row(row, *cells)
         console.print(shown)
-        console.print("[dim]bold: ours; below: published, and ours less it[/dim]")
         for note in self.footnotes():
             console.print(escape(note), style="dim", soft_wrap=True)
 
@@ -154,8 +150,9 @@ def fill(filled: Filled, train: Callable[[str], Outcome], folder: Path) -> Fille
     return filled
 
 
+def _published(theirs: str, difference: str) -> str:
+    return f"({', '.join(part for part in (theirs, difference) if part)})" if theirs else ""
+
+
 def _one_line(own: str, theirs: str, difference: str) -> str:
-    if not theirs:
-        return own
-    published = f"published {theirs}" + (f", {difference}" if difference else "")
-    return f"{own} ({published})" if own else theirs
+    return " ".join(part for part in (own, _published(theirs, difference)) if part)

@@ -66,9 +66,11 @@ class Ledger:
     @contextmanager
     def present(self) -> Iterator[None]:
         """Be alive in the eyes of the other searches of this machine."""
-        with locked(self.token):
-            yield
-        shutil.rmtree(self.token, ignore_errors=True)
+        try:
+            with locked(self.token):
+                yield
+        finally:
+            shutil.rmtree(self.token, ignore_errors=True)
 
     def agree(self, settings: Mapping[str, Any]) -> None:
         """Write down what the study is about; refuse to go on with something else under its name."""

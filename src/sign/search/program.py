@@ -33,3 +33,8 @@ class Program:
         """One job; ``sibling`` is another program beside this one."""
         file = self.file.with_name(sibling) if sibling else self.file
         return [sys.executable, str(file), *self.flags, *self.words, *words]
+
+
+def quoted(value: object) -> str:
+    """A value as Hydra reads it back, whatever characters are in it."""
+    return "'" + str(value).replace("'", "\\'") + "'"

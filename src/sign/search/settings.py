@@ -1,5 +1,6 @@
 """The section ``search`` of the configuration."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -30,8 +31,8 @@ def search_settings(cfg: DictConfig) -> SearchSettings:
     """Check the section of a composed configuration."""
     plain: Any = OmegaConf.to_container(cfg.search, resolve=True)
     made = section({"search": plain}, "search", SearchSettings)
-    if made.study and any(character in made.study for character in "/\\\0"):
-        raise SignError(f"search.study={made.study}: names a folder, too; leave out slashes")
+    if made.study and not re.fullmatch(r"[\w.-]+", made.study):
+        raise SignError(f"search.study={made.study}: names a folder, too; use letters, digits, -, _ and .")
     return made
 
 

@@ -82,28 +82,25 @@ def write_best(ledger: Ledger, trial: FrozenTrial, cfg: DictConfig, choices: dic
     temporary.replace(file)
 
 
-def show(ledger: Ledger, best: FrozenTrial | None, program: str, found: dict[str, float]) -> None:
+def show(ledger: Ledger, best: FrozenTrial, command: str) -> None:
     """The best configuration, what mattered, and the command that trains it over ten seeds."""
-    trials = ledger.trials
+    trials, found = ledger.trials, importances(ledger)
     counts = {state: sum(trial.state == state for trial in trials) for state in TrialState}
     console.print(
         f"the study {ledger.study.study_name} is complete: {counts[TrialState.COMPLETE]} trials with a result, "
         f"{counts[TrialState.FAIL]} failed, {counts[TrialState.PRUNED]} pruned",
         soft_wrap=True,
     )
-    if best:
-        table = Table(title=f"trial {best.number}, val loss {best.value:.4f}", title_justify="left")
-        table.add_column("setting", style="dim")
-        table.add_column("best", justify="right")
-        table.add_column("importance", justify="right")
-        for name, value in best.params.items():
-            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
-            table.add_row(name, shown, f"{found[name]:.2f}" if name in found else "")
-        console.print(table)
-        console.print("to train it over ten seeds:", soft_wrap=True)
-        console.print(
-            f"python {program} --config-dir {ledger.folder} experiment={BEST.stem} runs=10", soft_wrap=True
-        )
-    console.print(
-        f"to extend the study: the same command with search.trials={2 * ledger.total}", soft_wrap=True
-    )
+    table = Table(title=f"trial {best.number}, val loss {best.value:.4f}", title_justify="left")
+    table.add_column("setting", style="dim")
+    table.add_column("best", justify="right")
+    table.add_column("importance", justify="right")
+    for name, value in best.params.items():
+        shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+        table.add_row(name, shown, f"{found[name]:.2f}" if name in found else "")
+    console.print(table)
+    console.print("to train it over ten seeds:", soft_wrap=True)
+    console.print(command, soft_wrap=True, markup=False)
+    whole = ledger.total == len(ledger.queue) > 1
+    extension = f"to extend the study: the same command with search.trials={2 * ledger.total}"
+    console.print("the grid was searched whole" if whole else extension, soft_wrap=True)

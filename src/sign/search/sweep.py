@@ -1,6 +1,7 @@
 """A composed configuration with a space ▶ a complete study and what it leaves behind."""
 
 import copy
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from sign.errors import SignError
 from sign.search import summary
 from sign.search.ledger import Ledger
 from sign.search.loop import Progress, Search
-from sign.search.program import Program
+from sign.search.program import Program, quoted
 from sign.search.sampler import make_pruner, make_sampler
 from sign.search.settings import SearchSettings, search_settings
 from sign.search.slots import Slot, last_line, make_slots, start
@@ -24,12 +25,21 @@ from sign.search.space import Space, read_space
 from sign.search.tracking import Tracking
 from sign.search.view import View
 
+PLACES = (
+    "paths",
+    "store",
+    "engine",
+    "trainer",
+    "logger",
+)  # where things run and lie, which best.yaml leaves open
+
 
 class Study:
     """One search: its settings, its space, its folder and its ledger."""
 
     def __init__(self, config: DictConfig, arguments: list[str], loader: ConfigLoader) -> None:
         self.config, self.loader = config, loader
+        self.places = [word for word in arguments if any(_is_of(word, group) for group in PLACES)]
         self.program = Program.of(config)
         self.space = read_space(config.hydra.sweeper.params or {}, arguments)
         self.base = self._composed(self.space.words)
@@ -122,7 +132,7 @@ class Study:
     def _command(self, trial: Trial, folder: Path) -> list[str]:
         words = [word for word in self.space.words_of(trial.params) if not _is_of(word, "logger")]
         own = [f"runs={self.search.runs}", "job=search", f"group={self.ledger.study.study_name}"]
-        return self.program.command([*words, *own, "logger=csv", f"paths.output_dir={folder}"])
+        return self.program.command([*words, *own, "logger=csv", f"paths.output_dir={quoted(folder)}"])
 
     def _conclude(self) -> None:
         with self.ledger.turn.taken():
@@ -130,7 +140,20 @@ class Study:
                 cfg = self._composed(self.space.words_of(best.params))
                 summary.write_best(self.ledger, best, cfg, dict(self.config.hydra.runtime.choices))
             summary.write_study(self.ledger, final=True)
-        summary.show(self.ledger, best, sys.argv[0], summary.importances(self.ledger))
+        if best is None:
+            raise SignError(
+                f"no trial of the study {self.ledger.study.study_name} has a result; {self.ledger.folder}/study.json "
+                "says why; begin another with search.study=<name>"
+            )
+        command = [
+            "python",
+            sys.argv[0],
+            "--config-dir",
+            str(self.ledger.folder),
+            "experiment=best",
+            "runs=10",
+        ]
+        summary.show(self.ledger, best, shlex.join(command + self.places))
 
 
 class _Both:
