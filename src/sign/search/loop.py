@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -34,8 +35,18 @@ class Progress:
     @property
     def epoch(self) -> tuple[int, float] | None:
         """The last epoch of the run it is at, and its validation loss."""
-        rows = self.runs[-1].epochs() if self.runs else []
-        return (int(rows[-1]["epoch"]), rows[-1]["val/loss"]) if rows else None
+        rows = self.epochs(-1)
+        return rows[-1] if rows else None
+
+    def epochs(self, run: int) -> list[tuple[int, float]]:
+        """The epochs of one of its runs with their validation losses, as far as they can be read by now."""
+        if not self.runs:
+            return []
+        with suppress(SignError):  # a row is being written
+            return [
+                (int(row["epoch"]), row["val/loss"]) for row in self.runs[run].epochs() if "val/loss" in row
+            ]
+        return []
 
 
 class Watcher(Protocol):
@@ -57,13 +68,12 @@ class Search:
     command: Callable[[Trial, Path], Sequence[str]]
     watcher: Watcher
     max_failures: int = 5
-    pruned_run: int | None = (
-        None  # which of a trial's runs is reported to the pruner; None: nothing is pruned
-    )
+    pruned_run: int | None = None  # index of the run that is reported to the pruner; None: nothing is pruned
 
     def run(self) -> None:
         """Complete the study."""
         self.at_work: dict[Slot, Progress] = {}
+        self.news: list[int] = []
         self.failures = 0
         looked = beaten = asked = 0.0
         try:
@@ -75,7 +85,8 @@ class Search:
                         freed |= self._look()
                         looked = now
                     if freed or now - asked > AGAIN:
-                        self._fill()
+                        self._fill()  # first: whoever watches can wait, a slot cannot
+                        self._announce()
                         asked = now
                         if not self.at_work and self.ledger.complete:
                             return
@@ -116,12 +127,18 @@ class Search:
         else:
             self.ledger.fail(trial, outcome.reason or "ended without a result")
             self.failures += 1
-        self.watcher.ended(trial.number)
+        self.news.append(trial.number)
         if self.failures >= self.max_failures:
+            self._announce()
             raise SignError(
                 f"{self.failures} trials in a row failed, the last because: {outcome.reason}; what they said is in "
                 f"{self.ledger.folder_of(trial.number)}; search.max_failures allows more"
             )
+
+    def _announce(self) -> None:
+        for number in self.news:
+            self.watcher.ended(number)
+        self.news.clear()
 
     def _look(self) -> bool:
         freed = False
@@ -132,19 +149,18 @@ class Search:
                 del self.at_work[slot]
                 progress.trial.set_user_attr("seconds", progress.running.seconds)
                 self.ledger.prune(progress.trial)
-                self.watcher.ended(progress.trial.number)
+                self.news.append(progress.trial.number)
                 freed = True
         self.watcher.moved(list(self.at_work.values()))
         return freed
 
     def _should_prune(self, progress: Progress) -> bool:
-        if self.pruned_run is None or not progress.runs:
+        if self.pruned_run is None:
             return False
         behind = False
-        for row in progress.runs[self.pruned_run].epochs():
-            epoch = int(row["epoch"])
+        for epoch, loss in progress.epochs(self.pruned_run):
             if epoch > progress.reported:
-                progress.trial.report(row["val/loss"], epoch)
+                progress.trial.report(loss, epoch)
                 progress.reported = epoch
                 behind = behind or progress.trial.should_prune()
         return behind
