@@ -12,9 +12,7 @@ from sign.console import console
 from sign.published import Cell, Table
 from sign.runs import Series, write_json, write_text
 
-LOOK_ALIKE = (
-    "Generated look-alikes of a few hundred nodes, trained for a few epochs: not comparable with the paper."
-)
+LOOK_ALIKE = "Small generated look-alikes, trained for a few epochs: not comparable with the paper."
 
 
 @dataclass(frozen=True)
