@@ -13,7 +13,8 @@ from sign.errors import SignError
 from sign.requests import datasets_named
 
 FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]
-GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "experiment")
+GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "experiment", "hparams_search")
+OF_HYDRA = ("hydra/help", "hydra/launcher", "hydra/sweeper")
 
 
 @pytest.mark.parametrize("file", FILES, ids=str)
@@ -25,13 +26,16 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     if group == "tuned":
         dataset, model = name.rsplit("_", 1)
         override, *others = f"dataset={dataset}", f"model={model}"
+    if group == "hparams_search/tpe_for":
+        override, *others = "hparams_search=tpe", f"dataset={name}"
+        group = "hparams_search"
     if group == "dataset" and "path: ???" in (CONF / file).read_text():
         others = [f"dataset.path={tmp_path}"]
     if name == "figure":
         with initialize_config_dir(str(CONF)):
             assert len(datasets_named(compose("figure", overrides=[f"paths.output_dir={tmp_path}"]))) == 2
         return
-    assert group in (*GROUPS, "operator", "hydra/help"), f"nothing composes conf/{file}"
+    assert group in (*GROUPS, *OF_HYDRA, "operator"), f"nothing composes conf/{file}"
     with initialize_config_dir(str(CONF)):
         settings = configure(compose("train", overrides=[override, *others, f"paths.output_dir={tmp_path}"]))
     assert settings.dataset.name

@@ -56,6 +56,7 @@ ORDER = [
     "series",
     "reductions",
     "reproduction",
+    "search",
     "cli",
 ]
 

@@ -15,6 +15,9 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from sign.configuration import CONF, TARGETS
 from sign.errors import SignError
 from sign.places import follows
+from sign.search.child import answering
+from sign.search.plugins import register
+from sign.search.settings import check_mode
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # of the user's making
@@ -25,6 +28,8 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
 
     An expected error becomes one sentence and exit code 1; with HYDRA_FULL_ERROR=1 it is a traceback.
     """
+    register()
+    task = answering(task)
     full = os.environ.get(FULL_ERROR, "0") not in ("", "0")
     main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=TARGETS)
     if full:
@@ -35,6 +40,7 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     def reported(cfg: DictConfig) -> Any:
         os.environ.pop(FULL_ERROR, None)  # not for the processes that the task starts
         try:
+            check_mode(cfg)
             return task(cfg)
         except EXPECTED as error:
             _exit(error)

@@ -109,11 +109,12 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
     plain["experiment"] = experiment
+    plain.pop("search", None)  # it says how runs are chosen, and is no part of one
     _check_outline(plain)
     model = plain["model"]
     powers = _powers(cfg, model)
     own = {key: value for key, value in model.items() if key not in (*powers, *MODEL_KEYS)}
-    training, architecture = _section(plain, "training", Training), _fields("model", Architecture, own)
+    training, architecture = section(plain, "training", Training), _fields("model", Architecture, own)
     if architecture.batch_norm and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
     dataset, title = named(cfg, "dataset", Dataset), model["title"] or _title(model["name"], powers)
@@ -125,11 +126,11 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         powers=powers,
         architecture=architecture,
         training=training,
-        scaling=_section(plain, "scaling", Scaling),
+        scaling=section(plain, "scaling", Scaling),
         engine=named(cfg, "engine", Engine),
-        store=_section(plain, "store", Store),
+        store=section(plain, "store", Store),
         tracker=named(cfg, "logger", Tracker),
-        device=_section(plain, "trainer", Device),
+        device=section(plain, "trainer", Device),
         seed=plain["seed"],
         output_dir=writable("paths.output_dir", plain["paths"]["output_dir"]),
         ckpt_path=_checkpoint(plain["ckpt_path"]),
@@ -239,7 +240,7 @@ def _title(name: str, powers: dict[str, tuple[Operator, int]]) -> str:
     return f"{name}({','.join(shown)})"
 
 
-def _section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
+def section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
     """A section of plain values as its dataclass."""
     return _fields(name, kind, plain[name])
 

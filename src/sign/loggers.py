@@ -5,7 +5,8 @@ import os
 import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -75,17 +76,30 @@ class WandB(Tracker):
         """Open the run, offline if need be."""
         from pytorch_lightning.loggers import WandbLogger
 
+        opened, reason = self._open_anyhow(run)
+        if reason:
+            console.print(f"[dim]W&B: {reason}[/dim]", soft_wrap=True)
+        return [WandbLogger(experiment=opened)]
+
+    @contextmanager
+    def opened(self, run: RunCard) -> Iterator[Any]:
+        """A run of W&B itself, for what is not logged by Lightning."""
+        opened, _ = self._open_anyhow(run)
+        try:
+            yield opened
+        finally:
+            opened.finish()
+
+    def _open_anyhow(self, run: RunCard) -> tuple[Any, str]:
+        """The run, and why it is not online if it is not."""
         mode, reason = self.reach()
         if mode == "online":
             try:
-                opened = self._open(run, mode, timeout=self.timeout / 2)
+                return self._open(run, mode, timeout=self.timeout / 2), ""
             except Exception as error:  # wandb raises many kinds, and none of them may stop a run
                 mode, reason = "offline", f"the service did not answer ({type(error).__name__})"
-        if mode != "online":
-            opened = self._open(run, mode, timeout=self.timeout)
-        if reason:
-            console.print(f"[dim]W&B: {mode}, because {reason}[/dim]", soft_wrap=True)
-        return [WandbLogger(experiment=opened)]
+        opened = self._open(run, mode, timeout=self.timeout)
+        return opened, f"{mode}, because {reason}" if reason else ""
 
     def finish(self, loggers: "list[Logger]", run: Run, manifests: Sequence[Path]) -> None:
         """Add the summary, the tables and the artifacts of a run, and close it; one that failed has none."""
