@@ -103,6 +103,15 @@ def test_a_table_shows_ours_the_published_number_and_the_difference(
     assert "77.50 ± 0.20" in capsys.readouterr().out
 
 
+def test_a_tracker_gets_the_whole_table() -> None:
+    filled = Filled(tables()["inductive"])
+    shown = filled.exhibit()
+    rows = {(row[0], row[1]): dict(zip(shown.columns, row, strict=True)) for row in shown.rows}
+    assert len(rows) == len(filled.table.cells)
+    assert rows["GraphSAINT", "PPI"]["published"] == 0.981
+    assert rows["SIGN", "Flickr"]["ours"] is None
+
+
 def test_every_cell_and_its_look_alike_can_be_configured(tmp_path: Path) -> None:
     """The paper's experiments are composed one by one elsewhere; here are the graphs, and a look-alike each."""
     real, smoke = requested(tmp_path, "table=graphs"), requested(tmp_path, "table=smoke")

@@ -90,6 +90,15 @@ class WandB(Tracker):
         finally:
             opened.finish()
 
+    def exhibit(self, run: RunCard, tables: dict[str, exhibits.Exhibit]) -> None:
+        """A run of tables alone."""
+        import wandb
+
+        with self.opened(run) as opened:
+            opened.log(
+                {f"tables/{name}": wandb.Table([*made.columns], made.rows) for name, made in tables.items()}
+            )
+
     def _open_anyhow(self, run: RunCard) -> tuple[Any, str]:
         """The run, and why it is not online if it is not."""
         mode, reason = self.reach()

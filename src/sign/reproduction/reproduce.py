@@ -3,6 +3,7 @@
 from sign.console import console
 from sign.datasets.dataset import Dataset
 from sign.errors import SignError
+from sign.loggers import RunCard, Tracker, WandB
 from sign.published import tables
 from sign.reproduction import figures
 from sign.reproduction.cells import cell_plan
@@ -20,6 +21,7 @@ class Reproduction:
         self.request = request
         self.outcomes: dict[str, Outcome] = {}
         self.unavailable: dict[Dataset, str] = {}
+        self.tracker: Tracker | None = None
 
     def run(self) -> None:
         """Fill all tables and draw all figures; runs that failed end it with an error, after the rest."""
@@ -30,6 +32,7 @@ class Reproduction:
                 filled = Filled(tables()[name], self.request.smoke)
                 fill(filled, self.train, self.request.folder).show()
                 self._say(f"{name}.md")
+                self._track(filled)
         for name in self.request.figures:
             if name == "triangles":
                 drawn = figures.triangles(self.request)
@@ -51,7 +54,7 @@ class Reproduction:
 
     def _train(self, experiment: str) -> Outcome:
         wanted = cell_plan(experiment, self.request)
-        dataset = wanted.first.dataset
+        dataset, self.tracker = wanted.first.dataset, wanted.first.tracker
         if wanted.missing and dataset in self.unavailable:  # asked for once, not by every cell
             return Outcome(None, self.unavailable[dataset])
         try:
@@ -61,6 +64,14 @@ class Reproduction:
             console.print(f"{experiment}: {error}", style="dim", soft_wrap=True)
             return Outcome(None, str(error))
         return Outcome(series, failure(series))
+
+    def _track(self, filled: Filled) -> None:
+        """The whole table in W&B, beside the runs of its cells."""
+        if isinstance(self.tracker, WandB):
+            name = filled.table.name
+            folder = self.request.folder
+            card = RunCard(f"table {name}", "reproduction", "reproduce", [name], {"table": name}, folder)
+            self.tracker.exhibit(card, {name: filled.exhibit()})
 
     def _say(self, name: str) -> None:
         console.print(f"written: {self.request.folder / name}", soft_wrap=True)

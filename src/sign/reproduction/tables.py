@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table as Shown
 
 from sign.console import console
+from sign.exhibits import Exhibit
 from sign.published import Cell, Table
 from sign.runs import Series, write_json, write_text
 
@@ -117,6 +118,16 @@ class Filled:
             "look_alike": self.look_alike,
             "cells": [self._plain_cell(cell) for cell in self.table.cells],
         }
+
+    def exhibit(self) -> Exhibit:
+        """The table as rows of a tracker: a row a cell."""
+        columns = ["row", "column", "metric", "ours", "ours ±", "published", "published ±", "difference"]
+        rows = []
+        for cell in self.table.cells:
+            ours = self.ours(cell) or (None, None)
+            published = (cell.mean, cell.std)
+            rows.append([cell.row, cell.column, cell.metric, *ours, *published, self.difference(cell)])
+        return Exhibit(columns, rows)
 
     def _plain_cell(self, cell: Cell) -> dict[str, Any]:
         ours, outcome = self.ours(cell), self.outcomes.get(cell.experiment or "")
