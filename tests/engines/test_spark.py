@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -24,7 +24,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sign import memory
 from sign.datasets.communities import Communities
 from sign.diffusion import Hops, diffuse
 from sign.engines.engine import Engine
@@ -172,7 +171,7 @@ def test_an_embedded_master(
         said = [line for line in capsys.readouterr().out.splitlines() if "plan" in line]
         assert said[0].startswith("spark: plan columns (the graph's")
         assert said[1].startswith("spark: plan blocks (the graph's")
-        with pytest.raises(SignError, match="do not fit an executor's 20.0 kB; use engine.plan=blocks"):
+        with pytest.raises(SignError, match=r"do not fit an executor's 20\.0 kB; use engine.plan=blocks"):
             hops_of(make(plan="columns", executor_memory="20kB"), tmp_path / "none", few)
     with subtests.test("nothing is left behind"):
         assert not list(tmp_path.rglob("sign-*"))
@@ -226,7 +225,7 @@ def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.delenv("PYTHONPATH", raising=False)  # executors have our package from the driver alone
     shared = tmp_path / "shared"
     shared.mkdir()
-    mount = f"spark.hadoop.fs.viewfs.mounttable.sign.link./shared"
+    mount = "spark.hadoop.fs.viewfs.mounttable.sign.link./shared"
     conf = {
         "spark.executor.memory": "512m",
         "spark.executor.extraJavaOptions": QUICK,

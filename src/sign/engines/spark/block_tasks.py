@@ -1,4 +1,4 @@
-"""What executors do in the plan *blocks*. Each task reads its records as a stream, and holds the rows of one range."""
+"""What executors do in the plan *blocks*: a task reads its records as a stream, and holds the rows of one range."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 from sign.engines.local import LocalEngine
 from sign.engines.spark.place import Shared, open_shared
-from sign.engines.spark.records import SIZE, Record, pack, pieces, unpack
+from sign.engines.spark.records import Record, pack, pieces, unpack
 from sign.sparse import CSR, Array, Floats, Matrix
 from sign.windows import pointers
 
@@ -35,6 +35,7 @@ class Cut:
     self_loop: float
 
     def __call__(self, batches: Batches) -> Batches:
+        """Cut record by record."""
         left, right = open_shared(self.left), open_shared(self.right)
         for record in stream(batches):
             rows, columns, values = self._loops(record) if record.kind == LOOPS else self._entries(record)
@@ -89,6 +90,7 @@ class Multiply:
     threads: int
 
     def __call__(self, batches: Batches) -> Batches:
+        """Collect the features of a range, then multiply piece by piece."""
         mask = open_shared(self.mask)
         for key, records in groupby(stream(batches), lambda record: record.key):
             x = np.empty((self.bounds[key + 1] - self.bounds[key], self.width), np.float32)
@@ -118,7 +120,8 @@ class Multiply:
 
 def _within(lengths: Array) -> Array:
     """0, 1, … for each length in turn."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    within: Array = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return within
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,7 @@ class Combine:
         return len(self.terms) > 2 or self.terms[0] != 0
 
     def __call__(self, batches: Batches) -> Batches:
+        """Add up all of a range, then go on by one term."""
         for key, records in groupby(stream(batches), lambda record: record.key):
             shape = (int(self.bounds[key + 1] - self.bounds[key]), self.width)
             state = {kind: np.empty(shape, np.float32) for kind in self._kinds}
@@ -191,6 +195,7 @@ class Choose:
     dtype: str
 
     def __call__(self, batches: Batches) -> Batches:
+        """Choose record by record."""
         used = open_shared(self.used)
         for record in stream(batches):
             values, start = record.floats(self.width), int(self.bounds[record.key] + record.first)

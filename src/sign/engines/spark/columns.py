@@ -86,7 +86,8 @@ class SharedMatrix:
         """The matrix, in an executor."""
         names = ("indptr", "indices", "weights", "left", "right")
         indptr, indices, weights, left, right = (open_shared(getattr(self, name)) for name in names)
-        assert indptr is not None and indices is not None
+        assert indptr is not None
+        assert indices is not None
         return Matrix(CSR(indptr, indices, weights), left, right, self.self_loop)
 
 

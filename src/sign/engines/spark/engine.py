@@ -32,8 +32,8 @@ class SparkEngine(Engine):
     """Spark at ``master``, started within this process for ``local[…]``.
 
     ``plan``: *columns* takes slices of the features through a graph that fits an executor, *blocks* cuts all into
-    ``blocks`` ranges of nodes; ``auto`` decides by ``executor_memory``, which is what the Python processes of an executor
-    may take (null: this machine's share, or spark.executor.memory). ``path`` is a folder that all machines see.
+    ``blocks`` ranges of nodes; ``auto`` decides by ``executor_memory``, which is what the Python processes of an
+    executor may take (null: this machine's share, or spark.executor.memory). ``path`` is a folder that all see.
     """
 
     master: str = "local[*]"

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ class Place:
         with ExitStack() as stack:
             paths = [stack.enter_context(self._arriving(f"{name}/part-0.parquet")) for name in names]
             writers = [stack.enter_context(_writer(path)) for path in paths]
-            yield [lambda record, writer=writer: writer.write_batch(pack(record)) for writer in writers]
+            yield [partial(_write, writer) for writer in writers]
 
     def records(self, name: str) -> Iterator[Record]:
         """The records of a table, read by the driver."""
@@ -142,6 +143,10 @@ class Place:
     def _hadoop_path(self, name: str, remote: bool = True) -> Any:
         _, path = self._hadoop()
         return path(self.address(name) if remote else f"file:{os.fspath(name)}")
+
+
+def _write(writer: Any, record: Record) -> None:
+    writer.write_batch(pack(record))
 
 
 def _writer(path: Path) -> Any:

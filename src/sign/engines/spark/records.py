@@ -31,24 +31,22 @@ class Record(NamedTuple):
 
     def floats(self, columns: int, dtype: str = "float32") -> Floats:
         """The values as rows of ``columns`` numbers."""
-        return np.frombuffer(self.values, dtype).reshape(-1, columns)  # type: ignore[call-overload,no-any-return]
+        return self.numbers("values", dtype).reshape(-1, columns)
 
     def numbers(self, blob: str, dtype: Any = np.int32) -> Array:
-        """One of the other arrays."""
+        """One of the arrays."""
         return np.frombuffer(getattr(self, blob), dtype)
 
 
 def pack(record: Record) -> pa.RecordBatch:
     """A record as a batch of its own."""
     numbers = [pa.array([number], field.type) for number, field in zip(record[:4], SCHEMA, strict=False)]
-    blobs = [
-        pa.array([None if array is None else memoryview(_bytes(array))], pa.binary()) for array in record[4:]
-    ]
+    blobs = [pa.array([None if array is None else _bytes(array)], pa.binary()) for array in record[4:]]
     return pa.RecordBatch.from_arrays([*numbers, *blobs], schema=SCHEMA)
 
 
-def _bytes(array: Array) -> Array:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+def _bytes(array: Array) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def unpack(batch: pa.RecordBatch) -> Iterator[Record]:

@@ -87,7 +87,7 @@ def flat(conf: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     >>> flat({"spark": {"task": {"cpus": 2}, "ui.enabled": True, "jars": None}})
     {'spark.task.cpus': '2', 'spark.ui.enabled': 'true'}
     """
-    settings = {}
+    settings: dict[str, str] = {}
     for key, value in conf.items():
         if isinstance(value, Mapping):
             settings |= flat(value, f"{prefix}{key}.")

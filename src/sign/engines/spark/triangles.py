@@ -1,7 +1,7 @@
 """Triangles by partitioned intersection: a task holds two parts of the edges, whatever the size of the graph.
 
-Every edge points to its end of higher degree, as in :mod:`sign.operators.counting`. Rows are cut into parts; a triangle
-u → v → w, u → w has its edges in the rows of u and of v, so the task of these two parts finds it, and no other does.
+Every edge points to its end of higher degree, as in :mod:`sign.operators.counting`. Rows are cut into parts; a
+triangle u → v → w, u → w has its edges in the rows of u and v, so the task of these two parts finds it, and no other.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from sign import memory
 from sign.engines.spark.block_tasks import Batches, stream
 from sign.engines.spark.blocks import by_key, ranges
 from sign.engines.spark.place import Place, Shared, open_shared
-from sign.engines.spark.records import DDL, SIZE, Record, pack, pieces
+from sign.engines.spark.records import DDL, Record, pack, pieces
 from sign.operators.counting import orient, spread
 from sign.sparse import CSR, Array
 
