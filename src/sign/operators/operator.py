@@ -32,6 +32,9 @@ class Polynomial:
     normalized: bool = False
 
 
+ONE_PRODUCT = Polynomial((0.0, 1.0))
+
+
 @dataclass(frozen=True)
 class Operator(Checked, ABC):
     """A linear map B. It holds no data: its fields are its equality, its repr and its fingerprint."""
@@ -57,7 +60,7 @@ class Operator(Checked, ABC):
     @property
     def polynomial(self) -> Polynomial | None:
         """B as a polynomial of its matrix, for engines whose rows are not at hand; None where it is not known."""
-        return Polynomial((0.0, 1.0)) if self.is_one_product else None
+        return ONE_PRODUCT if self.is_one_product else None
 
     @property
     def buffers(self) -> int:

@@ -22,7 +22,7 @@ from sign.engines.engine import Job
 from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut, Multiply
 from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, SIZE, Record, pieces
-from sign.operators.operator import Polynomial
+from sign.operators.operator import ONE_PRODUCT, Polynomial
 from sign.sparse import CSR, Array, Floats, Matrix
 
 ORDER = ("key", "kind", "other", "first")
@@ -138,7 +138,7 @@ class _Blocks:
 
         def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
             self.put(lambda part: x[part])
-            self.go_on(Polynomial((0.0, 1.0)), "float32", rows)
+            self.go_on(ONE_PRODUCT, "float32", rows)
             return self._load()
 
         result = job.apply(job.matrix, self._load(), product)

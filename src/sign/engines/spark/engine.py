@@ -17,14 +17,14 @@ from sign.engines.engine import Engine, Job
 from sign.engines.spark import session
 from sign.errors import FieldError, SignError
 from sign.graph import Graph
-from sign.operators.operator import Operator, Polynomial, Product
+from sign.operators.operator import ONE_PRODUCT, Operator, Product
 from sign.operators.triangle import TriangleAdjacency
 from sign.settings import Count
 from sign.sparse import CSR, Array, Floats, Matrix
 
 HELD = 0.5  # of the executors' memory that arrays of a plan may take; the rest is for records on their way
 RANGES = 2  # for each task that runs at once, so that all have something to do until the end
-STATE = 5  # arrays of one range that a task holds at most
+ARRAYS, STATE = 2, 5  # of one range that a task holds for a product alone, and for a polynomial
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class SparkEngine(Engine):
         if rows is None or len(rows):
             job = Job(
                 apply=_once,
-                polynomial=Polynomial((0.0, 1.0)),
+                polynomial=ONE_PRODUCT,
                 buffers=2,
                 matrix=matrix,
                 columns=x.shape[1],
@@ -158,7 +158,8 @@ class SparkEngine(Engine):
             tasks = math.ceil(job.columns / width)
             why = f"the graph's {readable(graph)} fit {has}" if self.plan == "auto" else "as told"
             return width, 0, f"spark: plan columns ({why}): {tasks} tasks of {width} columns on {self.master}"
-        count = self.blocks or self._ranges(spark, 4 * csr.nodes * (job.columns + 1) * STATE)
+        arrays_held = ARRAYS if job.polynomial == ONE_PRODUCT else STATE
+        count = self.blocks or self._ranges(spark, 4 * csr.nodes * (job.columns + 1) * arrays_held)
         why = f"{least} do not fit {has}" if self.plan == "auto" else "as told"
         return 0, count, f"spark: plan blocks ({why}): {count} × {count} blocks on {self.master}"
 

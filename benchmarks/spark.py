@@ -1,0 +1,163 @@
+"""Diffusion on Spark beside the local engine: ``python benchmarks/spark.py``.
+
+One run, on one graph: two hops into a store with the local engine and with both plans of Spark on ``local[2]``, the plan
+*blocks* with several numbers of ranges, and then a graph that is larger than what executors may take, with the peak
+memory of each of their processes. What Spark takes to start, and to load and compile our package in its processes, is
+reported by itself. The contenders take turns, and the fastest of their rounds counts.
+"""
+
+import argparse
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sign import memory
+from sign.datasets.communities import Communities
+from sign.diffusion import diffuse
+from sign.engines.engine import Engine
+from sign.engines.local import LocalEngine
+from sign.engines.spark import session
+from sign.engines.spark.engine import SparkEngine
+from sign.operators.adjacency import NormalizedAdjacency
+from sign.problem import Problem, problem_of
+from sign.store import Store
+
+MASTER = "local[2]"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--edges", type=int, default=10_000_000)
+    parser.add_argument("--features", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--blocks", type=int, nargs="*", default=[4, 8, 16, 32])
+    parser.add_argument(
+        "--large", type=int, nargs=3, default=[2_000_000, 40_000_000, 64], help="nodes edges features"
+    )
+    parser.add_argument("--executor-memory", default="256MB", help="for the large graph")
+    options = parser.parse_args()
+    console = Console()
+    with tempfile.TemporaryDirectory() as folder:
+        compare(options, Path(folder), console)
+        bounded(options, Path(folder), console)
+
+
+def drawn(nodes: int, edges: int, features: int) -> Problem:
+    return problem_of(Communities(nodes=nodes, edges=edges, features=features).load())
+
+
+def two_hops(problem: Problem, engine: Engine, folder: Path) -> float:
+    """Seconds of two powers into a new store; the features are there before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    diffuse(problem, {}, engine, Store(str(folder)))
+    hops = diffuse(problem, {"p": (NormalizedAdjacency(), 2)}, engine, Store(str(folder)))
+    shutil.rmtree(folder, ignore_errors=True)
+    return hops.seconds
+
+
+def compare(options: Any, folder: Path, console: Console) -> None:
+    began = time.perf_counter()
+    session.connect(MASTER, {})
+    started = time.perf_counter()
+    small = drawn(1000, 5000, options.features)
+    contenders: dict[str, Engine] = {
+        "local": LocalEngine(),
+        "columns": SparkEngine(master=MASTER, plan="columns"),
+    }
+    contenders |= {
+        f"blocks {n}²": SparkEngine(master=MASTER, plan="blocks", blocks=n) for n in options.blocks
+    }
+    for engine in contenders.values():
+        two_hops(small, engine, folder / "store")
+    console.print(
+        f"start {started - began:.1f} s, first jobs {time.perf_counter() - started:.1f} s, both not counted below"
+    )
+    problem = drawn(options.nodes, options.edges, options.features)
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    moved: dict[str, int] = {}
+    for turn in range(options.rounds):
+        for name, engine in contenders.items():
+            if name.startswith("blocks") and turn:
+                continue  # once is enough to see how they grow
+            before = shuffled()
+            seconds[name].append(two_hops(problem, engine, folder / "store"))
+            moved[name] = shuffled() - before
+    table = Table(
+        title=f"two hops, {options.nodes:,} nodes, {options.edges:,} edges, {options.features} features"
+    )
+    for column in ("", "seconds", "× local", "shuffled"):
+        table.add_column(column, justify="left" if not column else "right")
+    for name, every in seconds.items():
+        best = min(every)
+        table.add_row(
+            name, f"{best:.1f}", f"{best / min(seconds['local']):.1f}", memory.readable(moved[name])
+        )
+    console.print(table)
+
+
+def shuffled() -> int:
+    """Bytes that all stages so far have written for others to read."""
+    store = session.connect(MASTER, {}).sparkContext._jsc.sc().statusStore()
+    stages = store.stageList(None)
+    return sum(stages.apply(number).shuffleWriteBytes() for number in range(stages.size()))
+
+
+def bounded(options: Any, folder: Path, console: Console) -> None:
+    problem = drawn(*options.large)
+    engine = SparkEngine(master=MASTER, executor_memory=options.executor_memory)
+    with peaks() as found:
+        took = two_hops(problem, engine, folder / "store")
+    graph = problem.scopes[0].origin.graph
+    size = graph.adjacency.indices.nbytes + graph.adjacency.indptr.nbytes
+    console.print(
+        f"{graph.nodes:,} nodes, a graph of {memory.readable(size)} and features of "
+        f"{memory.readable(graph.features.nbytes)}, executors with {options.executor_memory}: {took:.1f} s"
+    )
+    for kind, (count, top) in found.items():
+        console.print(f"  {kind}: {count} processes, at most {memory.readable(top)} resident in one")
+
+
+@contextmanager
+def peaks() -> Iterator[dict[str, tuple[int, int]]]:
+    """The largest resident sizes of Spark's processes while it lasts: those of Java and of Python."""
+    import psutil
+
+    top: dict[int, tuple[str, int]] = {}
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            for child in psutil.Process().children(recursive=True):
+                try:
+                    kind = "python" if "python" in child.name() else child.name()
+                    size = child.memory_info().rss - child.memory_info().shared
+                    top[child.pid] = (kind, max(size, top.get(child.pid, ("", 0))[1]))
+                except psutil.Error:  # it has ended
+                    continue
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    result: dict[str, tuple[int, int]] = {}
+    try:
+        yield result
+    finally:
+        done.set()
+        watcher.join()
+        for kind, size in top.values():
+            count, most = result.get(kind, (0, 0))
+            result[kind] = (count + 1, max(most, size))
+
+
+if __name__ == "__main__":
+    main()
