@@ -1,8 +1,8 @@
 """Diffusion on Spark beside the local engine: ``python benchmarks/spark.py``.
 
-One run, on one graph: two hops into a store with the local engine and with both plans of Spark on ``local[2]``, the plan
-*blocks* with several numbers of ranges, and then a graph that is larger than what executors may take, with the peak
-memory of each of their processes. What Spark takes to start, and to load and compile our package in its processes, is
+One run, on one graph: two hops into a store with the local engine and with both plans of Spark on ``local[2]``, the
+plan *blocks* with several numbers of ranges, and then a graph that is larger than what executors may take, with the
+peak memory of each of their processes. What Spark takes to start, and to load and compile our package in its processes, is
 reported by itself. The contenders take turns, and the fastest of their rounds counts.
 """
 
@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from sign.errors import FieldError, SignError
 from sign.graph import Graph
 from sign.operators.operator import ONE_PRODUCT, Operator, Product
 from sign.operators.triangle import TriangleAdjacency
-from sign.settings import Count
+from sign.settings import Range
 from sign.sparse import CSR, Array, Floats, Matrix
 
 HELD = 0.5  # of the executors' memory that arrays of a plan may take; the rest is for records on their way
@@ -40,7 +40,7 @@ class SparkEngine(Engine):
     plan: Literal["auto", "columns", "blocks"] = "auto"
     path: str | None = None
     executor_memory: str | None = None
-    blocks: Count | None = None
+    blocks: Annotated[int | None, Range(1)] = None
     conf: Mapping[str, Any] = field(default_factory=dict)
     takes_jobs: ClassVar[bool] = True
 
