@@ -2,7 +2,7 @@
 
 One run, on one graph: two hops into a store with the local engine and with both plans of Spark on ``local[2]``, the
 plan *blocks* with several numbers of ranges, and then a graph that is larger than what executors may take, with the
-peak memory of each of their processes. What Spark takes to start, and to load and compile our package in its processes, is
+peak memory of each of their processes. What Spark takes to start, and to load our package in its processes, is
 reported by itself. The contenders take turns, and the fastest of their rounds counts.
 """
 

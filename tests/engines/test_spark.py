@@ -166,7 +166,7 @@ def test_an_embedded_master(
     everything_passes(make, subtests, monkeypatch, tmp_path)
     few = {"p": OPERATORS["p"]}
     with subtests.test("half precision"):
-        half = hops_of(make(plan="blocks"), tmp_path / "half", few, dtype="float16")
+        half = hops_of(make(plan="blocks", width=8), tmp_path / "half", few, dtype="float16")
         assert_same(half, hops_of(LocalEngine(), tmp_path / "half-local", few, dtype="float16"), 2e-3)
     with subtests.test("the plan is chosen by size, and announced"):
         capsys.readouterr()

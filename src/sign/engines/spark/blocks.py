@@ -28,19 +28,26 @@ from sign.sparse import CSR, Array, Floats, Matrix
 ORDER = ("key", "kind", "other", "first")
 
 
-def run(job: Job, place: Place, count: int, threads: int) -> None:
-    """Compute a job with ``count`` ranges of nodes."""
-    normalized = job.polynomial is not None and job.polynomial.normalized
-    width = job.columns + normalized
+def run(job: Job, place: Place, count: int, width: int, threads: int) -> None:
+    """Compute a job with ``count`` ranges of nodes, ``width`` columns at a time."""
     blocks = _Blocks(place, ranges(job.matrix.csr.indptr, count), width, threads)
+    blocks.cut(job.matrix)
+    used = place.share(job.used, "used")
+    for first in range(0, job.columns, width):
+        _run_columns(job, blocks, slice(first, min(first + width, job.columns)), used)
+
+
+def _run_columns(job: Job, blocks: "_Blocks", columns: slice, used: Shared | None) -> None:
+    """Take some columns through all powers."""
+    normalized = job.polynomial is not None and job.polynomial.normalized
+    width = columns.stop - columns.start
 
     def features(part: slice) -> Floats:
-        rows = job.read(part, slice(None))
+        rows = job.read(part, columns)
         return np.column_stack([rows, np.ones(len(rows), np.float32)]) if normalized else rows
 
-    blocks.cut(job.matrix)
+    blocks.width = width + normalized
     blocks.put(features)
-    used = place.share(job.used, "used")
     for power, rows in job.rows.items():
         if job.polynomial is None:
             blocks.apply(job, rows)
@@ -48,8 +55,7 @@ def run(job: Job, place: Place, count: int, threads: int) -> None:
             blocks.go_on(job.polynomial, job.dtype, rows)
         if power in job.wanted:
             for first, values in blocks.get(used, job.dtype):
-                columns = slice(0, job.columns)
-                job.write(power, slice(first, first + len(values)), columns, values[:, columns])
+                job.write(power, slice(first, first + len(values)), columns, values[:, :width])
 
 
 def ranges(indptr: Array, count: int) -> Array:
