@@ -71,13 +71,13 @@ class Own(Operator):
 
 OPERATORS: dict[str, Operator] = {
     "p": NormalizedAdjacency(),
-    "s": PersonalizedPageRank(alpha=0.5, tolerance=0.02),
+    "s": PersonalizedPageRank(alpha=0.5, tolerance=0.1),
     "g": PersonalizedPageRank("push", alpha=0.5, epsilon=0.01),
     "t": TriangleAdjacency(),
     "d": DirectedAdjacency(),
     "f": DirectedAdjacency(transposed=True),
     "l": Laplacian(),
-    "h": HeatKernel(time=0.5, tolerance=0.02),
+    "h": HeatKernel(time=0.5, tolerance=0.05),
     "c": CliqueAdjacency(),
     "q": FourCycleAdjacency(),
     "o": Own(),
@@ -94,7 +94,7 @@ def a_graph() -> Graph:
 
 
 def hops_of(engine: Engine, folder: Path, operators: dict[str, Operator], **store: Any) -> Hops:
-    powers = {letter: (operator, 2) for letter, operator in operators.items()}
+    powers = {letter: (operator, 2 if letter in "ps" else 1) for letter, operator in operators.items()}
     return diffuse(problem_of(a_graph()), powers, engine, Store(str(folder), **store))
 
 

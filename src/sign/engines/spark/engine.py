@@ -1,7 +1,6 @@
 """Products on Apache Spark: settings, and the contract of an engine."""
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -126,8 +125,7 @@ class SparkEngine(Engine):
 
         path = self.path or f"file:{(memory.scratch() or Path(gettempdir())).resolve()}"
         try:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+            with session.quiet():
                 spark = session.connect(self.master, self.conf)
                 with Place.new(spark, path) as place:
                     yield spark, place

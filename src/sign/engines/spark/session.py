@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -96,6 +98,14 @@ def flat(conf: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return settings
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without PySpark's remark on pandas 3, of which nothing is used here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
+
+
 def connect(master: str, conf: Mapping[str, Any]) -> Any:
     """The session with these settings: the one that runs already, or a new one."""
     settings = flat(conf)
@@ -105,7 +115,8 @@ def connect(master: str, conf: Mapping[str, Any]) -> Any:
     check()
     stop()
     began = time.perf_counter()
-    session = _start(master, settings)
+    with quiet():
+        session = _start(master, settings)
     _running[key] = session
     console.print(
         f"spark {session.version} on {master}: started in {time.perf_counter() - began:.1f} s", soft_wrap=True
