@@ -121,9 +121,8 @@ def predicted(problem: Problem, ranges: int) -> float:
 
 def shuffled() -> int:
     """Bytes that all stages so far have written for others to read."""
-    store = session.connect(MASTER, {}).sparkContext._jsc.sc().statusStore()
-    stages = store.stageList(None)
-    return sum(stages.apply(number).shuffleWriteBytes() for number in range(stages.size()))
+    executors = session.connect(MASTER, {}).sparkContext._jsc.sc().statusStore().executorList(False)
+    return sum(executors.apply(number).totalShuffleWrite() for number in range(executors.size()))
 
 
 def bounded(options: Any, folder: Path, console: Console) -> None:

@@ -58,6 +58,10 @@ class Cut:
         return rows, columns, weights.astype(np.float64)
 
     def _pieces(self, key: int, number: int, rows: Array, columns: Array, values: Floats) -> Batches:
+        if not len(rows):  # no range is without a piece, or its task would not know of it
+            nothing = np.empty(0, np.int32)
+            yield pack(Record(key, PIECE, key, number, nothing, np.zeros(1, np.int64), nothing, nothing))
+            return
         ranges = np.searchsorted(self.bounds, columns, "right") - 1
         order = np.argsort(ranges, kind="stable")
         found, starts = np.unique(ranges[order], return_index=True)
@@ -75,9 +79,6 @@ class Cut:
                     values=values[part],
                 )
             )
-        if not len(rows):  # no range is without a piece, or its task would not know of it
-            nothing = np.empty(0, np.int32)
-            yield pack(Record(key, PIECE, key, number, nothing, np.zeros(1, np.int64), nothing, nothing))
 
 
 @dataclass(frozen=True)

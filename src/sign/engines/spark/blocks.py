@@ -92,7 +92,7 @@ class _Blocks:
         """Make pieces of a matrix: the driver hands out rows in order, executors cut them."""
         with self.place.tables(["rows"]) as (sink,):
             for key in range(len(self.bounds) - 1):
-                for record in _row_records(matrix.csr, key, *map(int, self.bounds[key : key + 2])):
+                for record in row_records(matrix.csr, key, *map(int, self.bounds[key : key + 2])):
                     sink(record)
         left, right = (self.place.share(factor, "factor") for factor in (matrix.left, matrix.right))
         cut = Cut(self.bounds, left, right, matrix.self_loop)
@@ -180,7 +180,7 @@ class _Blocks:
         return f"state-{self.version}"
 
 
-def _row_records(csr: CSR, key: int, first: int, last: int) -> Iterator[Record]:
+def row_records(csr: CSR, key: int, first: int, last: int) -> Iterator[Record]:
     """The rows of a range: stretches of entries, which may end within a row, and stretches of the diagonal."""
     for part in pieces(last - first, 4):
         yield Record(key, LOOPS, other=part.stop - part.start, first=first + part.start)

@@ -44,7 +44,7 @@ def count(csr: CSR, place: Place, parts: int) -> Array:
         .withColumn("key", (high * (high + 1) / 2 + low).cast("int"))
         .drop("partner")
     )
-    intersect, add = _Intersect(bounds, shared), _Add(bounds, shared)
+    intersect, add = Intersect(bounds, shared), Add(bounds, shared)
     found = by_key(pairs, parts * (parts + 1) // 2).mapInArrow(lambda batches: intersect(batches), DDL)
     by_key(found, parts).mapInArrow(lambda batches: add(batches), DDL).write.parquet(place.address("counts"))
     counts = memory.empty(len(indices), np.int64)
@@ -55,13 +55,14 @@ def count(csr: CSR, place: Place, parts: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _Intersect:
+class Intersect:
     """Two parts ▶ what their edges have of triangles with an edge from one part to the other."""
 
     bounds: Array
     indptr: Shared | None
 
     def __call__(self, batches: Batches) -> Batches:
+        """Collect the two parts of a pair, then intersect their rows."""
         indptr = open_shared(self.indptr)
         assert indptr is not None
         for _, records in groupby(stream(batches), lambda record: record.key):
@@ -78,13 +79,14 @@ class _Intersect:
 
 
 @dataclass(frozen=True)
-class _Add:
+class Add:
     """The counts of a part from all its pairs ▶ their sum."""
 
     bounds: Array
     indptr: Shared | None
 
     def __call__(self, batches: Batches) -> Batches:
+        """Add up all of a part."""
         indptr = open_shared(self.indptr)
         assert indptr is not None
         for key, records in groupby(stream(batches), lambda record: record.key):
