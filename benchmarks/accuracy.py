@@ -1,8 +1,7 @@
-"""Accuracy tables of real runs: ``python benchmarks/accuracy.py models`` or ``... ppr``.
+"""The two methods of personalised PageRank: ``python benchmarks/accuracy.py``.
 
 Every cell is the mean of ``--seeds`` runs (seed = split_seed = 0, 1, ...) with the settings of ``conf/tuned``; a
-data set whose files are not in ``--data-dir`` is left out. ``models`` compares MLP, S-GCN and SIGN; ``ppr``
-compares the two methods of personalised PageRank and chooses by validation accuracy.
+data set whose files are not in ``--data-dir`` is left out. ``src/reproduce.py table=graphs`` compares models.
 """
 
 import argparse
@@ -25,14 +24,6 @@ DATASETS = {
     "photo": ["dataset=amazon", "dataset.graph=photo"],
     "computers": ["dataset=amazon", "dataset.graph=computers"],
     "cs": ["dataset=coauthor", "dataset.graph=cs"],
-}
-MODELS = {
-    "MLP": ["model=mlp"],
-    "S-GCN": ["model=sgcn"],
-    "SIGN, adjacency": ["model.s=0", "model.t=0"],
-    "SIGN, + PPR": ["model.s=1", "model.t=0"],
-    "SIGN, + triangles": ["model.s=0", "model.t=2"],
-    "SIGN, + both": ["model.s=1", "model.t=2"],
 }
 PPR = {
     "without": ["model.s=0", "model.t=0"],
@@ -61,13 +52,11 @@ def runs(overrides: list[str], seeds: int, folder: Path) -> dict[str, np.ndarray
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", choices=["models", "ppr"])
     parser.add_argument("--datasets", nargs="+", default=["cora", "photo"], choices=list(DATASETS))
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data-dir", type=Path, default=Path("data"), help="files in PyG's layout")
     options = parser.parse_args()
     sign.console.console.quiet = True
-    rows = MODELS if options.table == "models" else PPR
     names = [
         name for name in options.datasets if name == "cora" or (options.data_dir / FILES[name]).is_file()
     ]
@@ -77,12 +66,12 @@ def main() -> None:
         table.add_column(name, justify="right")
     cells: dict[tuple[str, str], str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, (row, overrides) in itertools.product(names, rows.items()):
+        for name, (row, overrides) in itertools.product(names, PPR.items()):
             words = [*DATASETS[name], *overrides, f"paths.data_dir={options.data_dir}"]
             found = runs(words, options.seeds, Path(folder))
             cells[row, name] = " | ".join(f"{v.mean():.3f} ± {v.std(ddof=1):.3f}" for v in found.values())
             print(f"{name}: {row}: {cells[row, name]}", flush=True)
-    for row in rows:
+    for row in PPR:
         table.add_row(row, *(cells[row, name] for name in names))
     Console(width=140).print(table)
 

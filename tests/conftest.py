@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 from hypothesis import settings
 
-from sign.configuration import CONF, Settings, configure
+from sign.configuration import Settings, composed, configure
 
 settings.register_profile("sign", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("sign")
@@ -24,7 +23,6 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
 
     def make(*overrides: str) -> Settings:
         folders = [f"paths.{kind}_dir={tmp_path / kind}" for kind in ("data", "store", "output")]
-        with initialize_config_dir(str(CONF)):
-            return configure(compose("train", overrides=["logger=csv", *folders, *overrides]), overrides)
+        return configure(composed("logger=csv", *folders, *overrides), overrides)
 
     return make

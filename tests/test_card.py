@@ -54,6 +54,14 @@ def test_directed_edges_are_counted_once_and_neighbours_in_both_directions() -> 
     assert made.components == 1
 
 
+def test_edges_that_were_listed_again() -> None:
+    listed = [(0, 1), (1, 0), (1, 2), (1, 2), (2, 2), (2, 2)]
+    undirected, directed = (card.card_of(graph_of(listed, 3, directed=way), ENGINE) for way in (False, True))
+    assert (undirected.edges, undirected.loops, undirected.repeated) == (3, 1, 3)
+    assert (directed.edges, directed.loops, directed.repeated) == (4, 1, 2)
+    assert card.card_of(graph_of(listed[1:3], 3), ENGINE).repeated == 0
+
+
 def test_several_labels_a_node_have_no_homophily() -> None:
     made = card.card_of(Communities(nodes=100, edges=200, multilabel=True).load(), ENGINE)
     assert made.homophily is None
@@ -80,6 +88,7 @@ def test_the_command_prints_the_card_and_where_it_is_drawn(tmp_path: Path) -> No
     result = command(tmp_path, "dataset=cora", program="describe")
     assert result.returncode == 0, result.stderr
     assert "5,278 undirected" in result.stdout
+    assert "151 of 5,429 that were listed" in " ".join(result.stdout.replace("│", "").split())
     assert (tmp_path / result.stdout.splitlines()[-1]).is_file()
     wrong = command(tmp_path, "dataset=custom", program="describe")
     assert wrong.stderr.strip() == "error: dataset.path: has no default; give dataset.path=…"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
+from made_runs import make_run
 
 SLOW = ("torch", "pytorch_lightning", "numba", "wandb", "scipy", "optuna")
 
@@ -109,3 +110,14 @@ def test_the_readme_is_true(line: str, tmp_path: Path) -> None:
         line, shell=True, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=600
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_a_report_is_written_without_the_slow_libraries(tmp_path: Path) -> None:
+    make_run(tmp_path / "outputs" / "a")
+    result = command(
+        tmp_path, "folders=outputs", "output=seen", program="report", PYTHONPROFILEIMPORTTIME="1"
+    )
+    assert result.returncode == 0, result.stderr
+    assert not imports(result.stderr) & set(SLOW)
+    assert str(tmp_path / "seen" / "index.html") in result.stdout
+    assert sorted(file.name for file in (tmp_path / "seen").iterdir()) == ["index.html", "report.md"]

@@ -44,24 +44,28 @@ def test_an_epoch_shows_every_row_once_with_its_label(datamodule: SIGNDataModule
             lambda: torch.randperm(10),
         )
     )
-    assert [len(labels) for _, labels in shown] == [4, 4, 2]
-    values, labels = (torch.cat(parts) for parts in zip(*shown, strict=True))
+    assert [len(batch.labels) for batch in shown] == [4, 4, 2]
+    values, labels = torch.cat([batch.rows for batch in shown]), torch.cat([batch.labels for batch in shown])
     assert torch.equal(values[:, 0].long(), labels)
     assert sorted(labels.tolist()) == list(range(10))
 
 
 def test_training_rows_are_shuffled_by_seed(datamodule: SIGNDataModule) -> None:
-    first, again = (torch.cat([rows for rows, _ in datamodule.train_dataloader()]) for _ in range(2))
+    first, again = (torch.cat([batch.rows for batch in datamodule.train_dataloader()]) for _ in range(2))
     assert torch.equal(first, again)
     datamodule.seed += 1
-    other = torch.cat([rows for rows, _ in datamodule.train_dataloader()])
+    other = torch.cat([batch.rows for batch in datamodule.train_dataloader()])
     assert not torch.equal(first, other)
 
 
 def test_labels_belong_to_their_rows(datamodule: SIGNDataModule) -> None:
     graph = datamodule.precomputation.dataset.load()
     for split, loader in zip(("train", "val", "test"), datamodule.test_dataloader(), strict=True):
-        rows, labels = (torch.cat(parts) for parts in zip(*loader, strict=True))
+        batches = list(loader)
+        rows, labels = (
+            torch.cat([batch.rows for batch in batches]),
+            torch.cat([batch.labels for batch in batches]),
+        )
         nodes = graph.nodes_of(split)
         assert (labels.numpy() == graph.labels[nodes]).all()
         assert (rows[:, : datamodule.features].numpy() == graph.features[nodes]).all()

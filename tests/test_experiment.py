@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from sign.configuration import Settings
 from sign.errors import SignError
-from sign.experiment import make_datamodule, make_task, train
+from sign.experiment import train
 from sign.task import SIGNTask
 
 SMALL = (
@@ -102,6 +102,18 @@ def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(con
         assert [int(row["epoch"]) for row in csv.DictReader(stream)] == list(range(12))
 
 
+def test_a_run_that_was_killed_after_its_last_epoch_is_only_tested(configured: Configured) -> None:
+    settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
+    whole = train(settings)
+    run = folder_of(settings)
+    rest = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}"))
+    learned = [name for name in whole if name.split("/")[0] in ("train", "val", "test")]
+    assert {name: rest[name] for name in learned} == {name: whole[name] for name in learned}
+    assert rest["epochs"] == whole["epochs"] < 200
+    more = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}", "training.patience=5"))
+    assert more["epochs"] > whole["epochs"]
+
+
 @pytest.mark.parametrize("change", ["model.p=3", "seed=4", "dataset=cora", "training.learning_rate=1"])
 def test_a_resumed_run_cannot_become_another(configured: Configured, change: str) -> None:
     first = configured(*SMALL, "training.max_epochs=1")
@@ -142,19 +154,30 @@ def test_one_row_left_over_does_not_stop_batch_norm(configured: Configured) -> N
     assert train(settings)["epochs"] == 1
 
 
-def test_small_logits_are_not_taken_for_probabilities(configured: Configured) -> None:
-    task = make_task(
-        configured(*SMALL, "dataset.multilabel=true"),
-        make_datamodule(configured(*SMALL, "dataset.multilabel=true")),
-    )
-    task.forward = lambda rows: torch.full((2, 4), 0.2)
-    task.log = task.log_dict = lambda *_, **__: None
-    task._step((torch.zeros(2, 1), torch.ones(2, 4)), "val")
-    assert task.metrics["on_val"].compute()["val/micro_f1"] == 1.0
-
-
 def test_checkpoints_hold_plain_values_only(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=1")
     train(settings)
     saved = torch.load(folder_of(settings) / "checkpoints" / "last.ckpt", weights_only=True)
     assert saved["hyper_parameters"]["architecture"]["inception_units"] == 32
+
+
+def test_half_precision_learns(configured: Configured) -> None:
+    numbers = train(
+        configured(*SMALL, "trainer=cpu", "trainer.precision=bf16-mixed", "training.max_epochs=4")
+    )
+    assert numbers["test/accuracy"] > 0.6
+
+
+def test_a_compiled_run_and_a_plain_one_exchange_checkpoints(
+    configured: Configured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compile_ = torch.nn.Module.compile  # for real, but for the minute that C++ takes
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda module: compile_(module, backend="aot_eager"))
+    first = configured(*SMALL, "model.p=1", "model.batch_norm=false", "training.max_epochs=1", "trainer=cpu")
+    train(first)
+    last = folder_of(first) / "checkpoints" / "last.ckpt"
+    names = list(torch.load(last, weights_only=True)["state_dict"])
+    for epochs, compiled in ((2, True), (3, False)):
+        resumed = (f"ckpt_path={last}", f"training.max_epochs={epochs}", f"trainer.compile={compiled}")
+        assert train(configured(*resumed, "trainer=cpu"))["epochs"] == epochs
+        assert list(torch.load(last, weights_only=True)["state_dict"]) == names

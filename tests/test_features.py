@@ -28,7 +28,14 @@ def test_blocks_are_those_of_the_dense_matrix() -> None:
     features, dense = sparse(50)
     rows = np.array([3, 4, 40])
     assert features.shape == dense.shape
-    for key in (slice(None), slice(10, 20), rows, (slice(0, 9), slice(4, 8)), (rows, slice(2, 3))):
+    for key in (
+        slice(None),
+        slice(10, 20),
+        rows,
+        (slice(0, 9), slice(4, 8)),
+        (rows, slice(2, 3)),
+        (rows, slice(9, 9)),
+    ):
         assert (features[key] == dense[key]).all()
     assert (features.take(rows)[:] == dense[rows]).all()
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from sign.configuration import Settings
 from sign.experiment import train
 from sign.loggers import RunCard, WandB
+from sign.runs import Run
 
 SMALL = ("model.p=1", "training.max_epochs=3", "logger=wandb")
 
@@ -22,28 +24,56 @@ def no_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("WANDB_API_KEY", "WANDB_MODE", "WANDB_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "wandb"))
 
 
-def inspect(run: Path) -> dict:
-    """What W&B's own reader finds in an offline run."""
+def records(run: Path) -> dict[str, list[dict]]:
+    """What W&B's own reader finds in an offline run, by kind."""
     (file,) = run.rglob("run-*.wandb")
     program = Path(sys.executable).parent / "wandb"
     out = subprocess.run(
-        [program, "leet", "inspect", "--summary", "--json", file], capture_output=True, text=True, check=True
+        [program, "leet", "inspect", "--json", file], capture_output=True, text=True, check=True
     )
-    return json.loads(out.stdout)
+    found: dict[str, list[dict]] = {}
+    for line in out.stdout.splitlines():
+        record = json.loads(line)
+        found.setdefault(record["type"], []).append(record.get(record["type"], {}))
+    return found
 
 
-def test_an_offline_run_holds_what_a_dashboard_shows(configured: Callable[..., Settings]) -> None:
-    settings = configured(*SMALL)
+def table(run: Path, name: str) -> dict:
+    (file,) = run.rglob(f"media/table/tables/{name}_*.table.json")
+    return json.loads(file.read_text())
+
+
+def test_an_offline_run_holds_what_the_report_shows(configured: Callable[..., Settings]) -> None:
+    settings = configured(*SMALL, "logger.checkpoints=true")
+    settings = replace(
+        settings, experiment="flickr_sign_401", job="reproduce", group="flickr"
+    )  # to have something published
     numbers = train(settings)
     (folder,) = settings.output_dir.glob("cora/*/*")
-    text = json.dumps(inspect(folder))
-    assert "val/loss" in text
-    assert "test/accuracy" in text
-    assert "seconds/epoch" in text
-    assert "cora SIGN" in text
-    assert str(round(numbers["test/accuracy"], 6)) in text or repr(numbers["test/accuracy"]) in text
+    found = records(folder)
+    opened = found["run"][0]
+    assert (opened["job_type"], opened["run_group"]) == ("reproduce", "flickr")
+    assert opened["display_name"].startswith("cora SIGN(1,0,0)")
+    epochs = [record["item"] for record in found["history"] if "val/loss" in record["item"]]
+    assert len(epochs) == numbers["epochs"] == 3
+    assert {"epoch", "train/loss", "val/accuracy", "seconds/epoch", "seconds/training"} <= set(epochs[0])
+    summary = {}
+    for record in found["summary"]:
+        summary |= record["update"]
+    assert summary["test/accuracy"] == pytest.approx(numbers["test/accuracy"])
+    assert summary["hops/products"] == 1
+    assert table(folder, "hops")["data"][1][0] == "p1"
+    assert len(table(folder, "convergence")["data"]) == 3
+    paper = table(folder, "paper")
+    row = dict(zip(paper["columns"], paper["data"][0], strict=True))
+    assert row["paper"] == 0.514
+    assert row["difference"] == pytest.approx(numbers["test/micro_f1"] - 0.514)
+    kinds = {record["type"]: record["name"] for record in found["artifact"]}
+    assert kinds["hops"] == "hops-cora-SIGN-1-0-0-"
+    assert kinds["model"] == "checkpoint-cora-SIGN-1-0-0--seed0"
 
 
 @pytest.fixture
@@ -66,8 +96,8 @@ def test_an_unreachable_service_does_not_hold_the_run(
     monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{port}")
     started = time.monotonic()
     tracker = WandB(timeout=6)
-    loggers = tracker.start(RunCard("run", "group", ["tag"], {}, tmp_path))
+    loggers = tracker.start(RunCard("run", "group", "train", ["tag"], {}, tmp_path))
     assert time.monotonic() - started < 15  # the promise itself, not a measure of speed
-    tracker.finish(loggers, {"test/accuracy": 0.5})
+    tracker.finish(loggers, Run(tmp_path), [])
     assert "offline, because" in capsys.readouterr().out
     assert list(tmp_path.rglob("run-*.wandb"))

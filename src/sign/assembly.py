@@ -245,6 +245,18 @@ def fill_induced(
                     filled += 1
 
 
+@compiled  # type: ignore[untyped-decorator]
+def find_hubs(indptr: Any, indices: Any, bounds: Any, hubs: Any) -> None:
+    """The neighbour of each row that has the most neighbours itself; the row, if it has none."""
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            hubs[i], most = i, 0
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if indptr[j + 1] - indptr[j] > most:
+                    hubs[i], most = j, indptr[j + 1] - indptr[j]
+
+
 @njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
 def scatter(number: Any) -> Any:
     """A number as 64 random-looking bits that depend on it alone (the finaliser of SplitMix64)."""

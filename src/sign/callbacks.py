@@ -1,4 +1,4 @@
-"""What happens beside training: one row of metrics an epoch, a stopwatch, a progress bar."""
+"""What happens beside training: one row of metrics an epoch, a stopwatch, a progress bar, the last checkpoint."""
 
 import csv
 import time
@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+from pytorch_lightning.callbacks import Checkpoint, EarlyStopping
 
 from sign.console import progress
 from sign.graph import SPLITS
+
+REFRESH = 0.1  # seconds between two moves of a progress bar
+SAVE = 10.0  # seconds of training that an interrupted run may have to repeat
 
 
 class Stopwatch(pl.Callback):
@@ -25,8 +29,8 @@ class Stopwatch(pl.Callback):
         self._started = time.perf_counter()
         self.epochs.append(0.0)
 
-    def on_train_batch_end(self, *_: Any) -> None:
-        """The last batch decides how long the epoch was."""
+    def on_validation_start(self, *_: Any) -> None:
+        """Evaluation begins: the epoch is trained."""
         self.epochs[-1] = time.perf_counter() - self._started
 
     def on_test_batch_start(
@@ -55,23 +59,27 @@ class EpochLog(pl.Callback):
 
     def __init__(self, file: Path, stopwatch: Stopwatch) -> None:
         self.file, self.stopwatch = file, stopwatch
+        self.seconds = 0.0  # of training since its first epoch, before an interruption or after
 
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Keep the rows of a run that is resumed, up to its checkpoint."""
-        if self.file.exists():
+        if trainer.is_global_zero and self.file.exists():
             with self.file.open(newline="") as stream:
                 rows = [row for row in csv.DictReader(stream) if int(row["epoch"]) < trainer.current_epoch]
             self.file.unlink()
             for row in rows:
                 self._append(row)
+                self.seconds = float(row["seconds/training"])
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Write the row of this epoch."""
         if not trainer.is_global_zero:
             return
         numbers = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        numbers["seconds/epoch"] = self.stopwatch.epochs[-1]
-        self._append({"epoch": trainer.current_epoch, **numbers})
+        self.seconds += self.stopwatch.epochs[-1]
+        numbers |= {"seconds/epoch": self.stopwatch.epochs[-1], "seconds/training": self.seconds}
+        numbers = {"epoch": trainer.current_epoch, **numbers}
+        self._append(numbers)
         for logger in trainer.loggers:
             logger.log_metrics(numbers, step=trainer.current_epoch)
 
@@ -85,11 +93,12 @@ class EpochLog(pl.Callback):
 
 
 class EpochProgress(pl.Callback):
-    """One bar for the whole training, moving with every batch."""
+    """One bar for the whole training."""
 
     def __init__(self, epochs: int) -> None:
         self.epochs = epochs
         self.bar = progress()
+        self._moved = 0.0
 
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Show the bar; early stopping will usually end it before its total."""
@@ -99,15 +108,18 @@ class EpochProgress(pl.Callback):
         )
         self.bar.start()
 
-    def on_train_batch_end(self, *_: Any) -> None:
-        """One batch more."""
-        self.bar.advance(self.task_id)
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Move, as often as an eye can follow."""
+        now = time.monotonic()
+        if now - self._moved > REFRESH:
+            self._moved = now
+            self.bar.update(self.task_id, completed=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Say where we are."""
         loss = float(trainer.callback_metrics.get("val/loss", float("nan")))
         text = f"epoch {trainer.current_epoch + 1}, val loss {loss:.4f}"
-        self.bar.update(self.task_id, description=text)
+        self.bar.update(self.task_id, completed=trainer.global_step, description=text)
 
     def on_train_end(self, *_: Any) -> None:
         """Remove the bar; the summary follows."""
@@ -116,3 +128,34 @@ class EpochProgress(pl.Callback):
     def on_exception(self, *_: Any) -> None:
         """Leave the terminal as it was."""
         self.bar.stop()
+
+
+class Patience(EarlyStopping):
+    """Early stopping that a resumed run takes up: one that had already stopped trains no epoch more."""
+
+    def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
+        """Stop where the run that is resumed had stopped."""
+        trainer.should_stop = trainer.should_stop or self.wait_count >= self.patience
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up the waiting, but not the patience, which is a setting."""
+        super().load_state_dict({**state, "patience": self.patience})
+
+
+class LastCheckpoint(Checkpoint):
+    """Where an interrupted run goes on: written after the first epoch, every few seconds, and at the end.
+
+    An epoch depends on its number and on the state before it alone, so it does not matter after which one.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._saved = 0.0
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
+        """Write it if it is time."""
+        ends = trainer.should_stop or trainer.current_epoch + 1 == trainer.max_epochs
+        due = trainer.strategy.broadcast(ends or time.monotonic() - self._saved > SAVE)
+        if due:
+            trainer.save_checkpoint(self.file)
+            self._saved = time.monotonic()

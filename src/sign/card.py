@@ -29,6 +29,8 @@ class Card:
 
     Degrees count different neighbours, in both directions and without loops. ``homophily`` is the share of edges
     between labelled nodes, loops left out, that join equal labels; None for multilabel, where it is not defined.
+    ``repeated`` are edges that were listed more than once, in an undirected graph in either direction; None where the
+    number of edges that were listed is not known.
     ``balance`` are the nodes of each class. A hop holds the rows that some split uses, in float32; its seconds
     are those of one product of the normalised adjacency with all rows, scaled up from a few columns.
     """
@@ -42,6 +44,7 @@ class Card:
     components: int
     largest: int
     loops: int
+    repeated: int | None
     homophily: float | None
     balance: Array
     unlabelled: int
@@ -63,19 +66,22 @@ def card_of(graph: Graph, engine: Engine) -> Card:
     """Count, and measure one product."""
     simple = graph.undirected.without_loops()
     loops = graph.adjacency.entries - graph.adjacency.without_loops().entries
+    edges = graph.adjacency.entries if graph.directed else (graph.adjacency.entries + loops) // 2
+    listed = graph.adjacency.listed
     components, largest = _components(simple)
     balance = _balance(graph, np.arange(graph.nodes))
     rows = sum(len(graph.nodes_of(split)) for split in SPLITS)
     return Card(
         name=graph.name,
         nodes=graph.nodes,
-        edges=graph.adjacency.entries if graph.directed else (graph.adjacency.entries + loops) // 2,
+        edges=edges,
         directed=graph.directed,
         weighted=graph.adjacency.weights is not None,
         degrees=np.diff(simple.indptr),
         components=components,
         largest=largest,
         loops=loops,
+        repeated=None if listed is None else listed - edges,
         homophily=None if graph.multilabel else _homophily(graph),
         balance=balance,
         unlabelled=int((graph.labels.reshape(graph.nodes, -1) < 0).any(axis=1).sum()),
@@ -160,6 +166,7 @@ def _lines(card: Card) -> list[tuple[str, str]]:
     return [
         ("nodes", f"{card.nodes:,}"),
         ("edges", f"{card.edges:,} {kind}; {card.loops:,} self-loops"),
+        ("duplicates", _duplicates(card)),
         (
             "neighbours",
             f"{degrees.min():,} to {degrees.max():,}, median {np.median(degrees):g}, mean {degrees.mean():.2f}; "
@@ -175,6 +182,15 @@ def _lines(card: Card) -> list[tuple[str, str]]:
             f"{memory.readable(card.hop_bytes)} in the store; a product takes about {card.hop_seconds:.2g} s here",
         ),
     ]
+
+
+def _duplicates(card: Card) -> str:
+    if card.repeated is None:
+        return "not known"
+    if not card.repeated:
+        return "none"
+    same = "the same edge again" if card.directed else "the same edge again, or its reverse"
+    return f"{card.repeated:,} of {card.edges + card.repeated:,} that were listed are {same}"
 
 
 def draw(card: Card) -> "Figure":

@@ -14,6 +14,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from sign.configuration import CONF, TARGETS
 from sign.errors import SignError
+from sign.places import follows
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # of the user's making
@@ -64,7 +65,8 @@ def _exit(error: BaseException) -> NoReturn:
     if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    print(f"error: {sentence(error)}", file=sys.stderr)
+    if not follows():  # else the first process says it
+        print(f"error: {sentence(error)}", file=sys.stderr)
     sys.exit(1)
 
 

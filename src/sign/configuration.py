@@ -6,10 +6,13 @@ Nothing slow is imported here: a wrong setting is answered before torch is loade
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -21,7 +24,8 @@ from sign.engines.engine import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
 from sign.operators.operator import Operator
-from sign.settings import Architecture, Device, Power, Scaling, Seed, Training, check
+from sign.runs import CHECKPOINTS, CONFIG
+from sign.settings import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
 from sign.store import Store
 
 TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
@@ -33,9 +37,19 @@ TARGETS = (
     *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name),
 )
 CONF = Path(__file__).resolve().parents[2] / "conf"
-CHECKPOINTS = "checkpoints"  # the folder of a run folder that holds them
 # A resumed run keeps its settings; where and how long it runs may be changed.
-FREE = ("trainer", "logger", "engine", "paths", "store", "training.max_epochs", "training.patience")
+FREE = (
+    "trainer",
+    "logger",
+    "engine",
+    "paths",
+    "store",
+    "training.max_epochs",
+    "training.patience",
+    "runs",
+    "job",
+    "group",
+)
 Section = TypeVar("Section")
 
 
@@ -59,6 +73,11 @@ class Settings:
     output_dir: Path
     ckpt_path: Path | None
     composed: dict[str, Any]
+    runs: int = 1
+    job: Job = "train"
+    group: str = ""
+    experiment: str | None = None
+    run_folder: Path | None = None  # None: a new one, named by time and seed
 
     @property
     def precomputation(self) -> Precomputation:
@@ -83,10 +102,13 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         sys.path.append(here)  # the user's module lies where the command is started
     if overrides is None:
         overrides = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    experiment = chosen_experiment(cfg)
     if run := run_folder_of(OmegaConf.select(cfg, "ckpt_path")):
         cfg = _resumed(cfg, run, overrides)
+        experiment = OmegaConf.select(cfg, "experiment")
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
+    plain["experiment"] = experiment
     _check_outline(plain)
     model = plain["model"]
     powers = _powers(cfg, model)
@@ -94,10 +116,11 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     training, architecture = _section(plain, "training", Training), _fields("model", Architecture, own)
     if architecture.batch_norm and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
+    dataset, title = named(cfg, "dataset", Dataset), model["title"] or _title(model["name"], powers)
     return Settings(
-        dataset=named(cfg, "dataset", Dataset),
+        dataset=dataset,
         model=model["name"],
-        title=model["title"] or _title(model["name"], powers),
+        title=title,
         branches=model["branches"],
         powers=powers,
         architecture=architecture,
@@ -111,17 +134,36 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         output_dir=writable("paths.output_dir", plain["paths"]["output_dir"]),
         ckpt_path=_checkpoint(plain["ckpt_path"]),
         composed=plain,
+        runs=plain.get("runs", 1),
+        job=plain.get("job", "train"),
+        group=plain.get("group") or experiment or f"{dataset.name} {title}",
+        experiment=experiment,
     )
+
+
+def chosen_experiment(cfg: DictConfig) -> str | None:
+    """The file of ``conf/experiment`` that was chosen, on the command line or by who composed ``cfg``."""
+    if (named := OmegaConf.select(cfg, "experiment")) is None and HydraConfig.initialized():
+        named = HydraConfig.get().runtime.choices.get("experiment")
+    return None if named is None else str(named)
+
+
+def composed(*words: str) -> DictConfig:
+    """The configuration of a training command, in any program: ``composed("dataset=cora", "model.p=4")``."""
+    begun = GlobalHydra.instance().is_initialized()  # by the command that asks
+    with nullcontext() if begun else initialize_config_dir(str(CONF)):
+        return compose("train", overrides=list(words))
 
 
 def run_folder_of(checkpoint: Any) -> Path | None:
     """The run folder that a checkpoint lies in, if it does."""
     path = Path(str(checkpoint)).resolve()
     inside = checkpoint is not None and path.parent.name == CHECKPOINTS
-    return path.parents[1] if inside and (path.parents[1] / "config.yaml").is_file() else None
+    return path.parents[1] if inside and (path.parents[1] / CONFIG).is_file() else None
 
 
 MODEL_KEYS = ("name", "title", "branches", "operators")
+SINGLE = ("seed", "runs", "ckpt_path", "job", "group", "experiment")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
 
 
@@ -130,9 +172,12 @@ def _check_outline(plain: dict[str, Any]) -> None:
     for name in SECTIONS:
         if not isinstance(plain.get(name), dict):
             raise SignError(f"{name}={plain.get(name)}: a run needs this section; --help shows its choices")
-    for name in set(plain) - {*SECTIONS, "seed", "ckpt_path"}:
+    for name in set(plain) - {*SECTIONS, *SINGLE}:
         raise SignError(f"{name}: there is no such setting; --help shows all")
     check("seed", plain.get("seed"), Seed)
+    check("runs", plain.get("runs", 1), Count)
+    check("job", plain.get("job", "train"), Job)
+    check("group", plain.get("group"), str | None)
     for kind in ("data_dir", "store_dir", "output_dir"):
         check(f"paths.{kind}", plain["paths"].get(kind), str)
     writable("paths.store_dir", plain["paths"]["store_dir"])
@@ -146,7 +191,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
 
 def _resumed(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> DictConfig:
     """The configuration of the run whose checkpoint is given; only what is free may be changed."""
-    base: Any = OmegaConf.load(run / "config.yaml")
+    base: Any = OmegaConf.load(run / CONFIG)
     base.ckpt_path = cfg.ckpt_path
     for word in overrides:
         name = word.split("=")[0].lstrip("+~")
@@ -155,7 +200,8 @@ def _resumed(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> DictConfig
         if free := next((section for section in FREE if name.startswith(section)), None):
             OmegaConf.update(base, free, OmegaConf.select(cfg, free), merge=False)
             continue
-        then, now = OmegaConf.select(base, name), OmegaConf.select(cfg, name)
+        then = OmegaConf.select(base, name)
+        now = chosen_experiment(cfg) if name == "experiment" else OmegaConf.select(cfg, name)
         if isinstance(then, DictConfig) and isinstance(now, DictConfig):  # a choice such as dataset=cora
             then, now = then.get("name"), now.get("name")
         if then != now:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytorch_lightning as pl
@@ -20,7 +20,27 @@ from sign.sparse import Array
 MEMORY_SHARE = 0.5  # of the available memory that rows may take before they stay on disk
 COPY_ROWS = 1 << 14  # rows that are brought from disk at a time
 
-Batch: TypeAlias = tuple[Tensor, Tensor]
+
+class Batch(NamedTuple):
+    """Rows with their labels, and how many rows the batch has in all processes."""
+
+    rows: Tensor
+    labels: Tensor
+    whole: int
+
+
+class Share(NamedTuple):
+    """Which part of every batch is this process's."""
+
+    rank: int = 0
+    world: int = 1
+
+    def of(self, rows: int) -> slice:
+        """Its part of so many rows."""
+        return slice(rows * self.rank // self.world, rows * (self.rank + 1) // self.world)
+
+
+ALONE = Share()
 
 
 class Rows:
@@ -56,18 +76,28 @@ class Rows:
 
 
 class RowLoader:
-    """Batches of rows and labels. ``order`` gives the order of an epoch; without it rows come as they are."""
+    """Batches of rows and labels. ``order`` gives the order of an epoch; without it rows come as they are.
+
+    Batches are cut from the order of all rows, and each process takes its share of every one: how many there are
+    changes no batch.
+    """
 
     def __init__(
-        self, rows: Rows, labels: Tensor, batch_size: int, order: Callable[[], Tensor] | None = None
+        self,
+        rows: Rows,
+        labels: Tensor,
+        batch_size: int,
+        order: Callable[[], Tensor] | None = None,
+        share: Share = ALONE,
     ) -> None:
-        self.rows, self.labels, self.batch_size, self.order = rows, labels, batch_size, order
+        self.rows, self.labels, self.batch_size = rows, labels, batch_size
+        self.order, self.share = order, share
 
     @cached_property
     def parts(self) -> list[slice]:
-        """The batches; one row that would be left over joins the last, since batch norm needs two."""
-        starts = list(range(0, len(self.rows), self.batch_size))
-        if len(starts) > 1 and len(self.rows) - starts[-1] == 1:
+        """The batches; rows that would be left over join the last, since batch norm needs two in each process."""
+        starts = list(range(0, len(self.rows), self.batch_size)) or [0]
+        if len(starts) > 1 and len(self.rows) - starts[-1] < 2 * self.share.world:
             starts.pop()
         return [slice(*bounds) for bounds in pairwise([*starts, len(self.rows)])]
 
@@ -77,8 +107,9 @@ class RowLoader:
     def __iter__(self) -> Iterator[Batch]:
         order = self.order() if self.order else None
         for part in self.parts:
-            index = part if order is None else order[part]
-            yield self.rows[index], self.labels[index]
+            whole = part.stop - part.start
+            index = part if order is None else order[part][self.share.of(whole)]
+            yield Batch(self.rows[index], self.labels[index], whole)
 
 
 class SIGNDataModule(pl.LightningDataModule):
@@ -121,15 +152,25 @@ class SIGNDataModule(pl.LightningDataModule):
         """Number of hop arrays, the features among them."""
         return len(self.hops.names)
 
+    @property
+    def share(self) -> Share:
+        """Which rows are this process's."""
+        return Share(self.trainer.global_rank, self.trainer.world_size) if self.trainer else ALONE
+
     def setup(self, stage: str) -> None:
         """Make a loader for each split, once."""
         if not self.loaders:
             self.loaders = {split: self._loader(split) for split in SPLITS}
 
     def train_dataloader(self) -> RowLoader:
-        """Training rows in a new order every epoch."""
-        train = self.loaders["train"]
-        return RowLoader(train.rows, train.labels, self.batch_size, self._order)
+        """Training rows in a new order every epoch.
+
+        Where several processes train, each reads its share of a batch from the maps and keeps no copy of all rows.
+        """
+        rows, share = self.loaders["train"].rows, self.share
+        if share.world > 1:
+            rows = Rows(self.hops.arrays["train"], self.hops.rows["train"], self.hop_scaling, in_memory=False)
+        return RowLoader(rows, self._labels("train"), self.batch_size, self._order, share)
 
     def val_dataloader(self) -> RowLoader:
         """Validation rows as they are."""
@@ -140,14 +181,18 @@ class SIGNDataModule(pl.LightningDataModule):
         return list(self.loaders.values())
 
     def _loader(self, split: str) -> RowLoader:
-        hops, problem = self.hops, self.problem
-        rows = Rows(hops.arrays[split], hops.rows[split], self.hop_scaling, self.in_memory)
-        kind: Any = np.float32 if problem.multilabel else np.int64
-        labels = torch.from_numpy(problem.labels[split].astype(kind))
-        return RowLoader(rows, labels, max(self.batch_size, 1 << 12))
+        """The rows of a split that this process evaluates: every row in one process, and in one only."""
+        own = self.share.of(len(self.problem.labels[split]))
+        places = [rows[own] for rows in self.hops.rows[split]]
+        rows = Rows(self.hops.arrays[split], places, self.hop_scaling, self.in_memory)
+        return RowLoader(rows, self._labels(split)[own], max(self.batch_size, 1 << 12))
+
+    def _labels(self, split: str) -> Tensor:
+        kind: Any = np.float32 if self.problem.multilabel else np.int64
+        return torch.from_numpy(self.problem.labels[split].astype(kind))
 
     def _order(self) -> Tensor:
         """A permutation that depends on seed and epoch alone, so that a resumed run repeats it."""
         epoch = self.trainer.current_epoch if self.trainer else 0
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
-        return torch.randperm(len(self.loaders["train"].rows), generator=generator)
+        return torch.randperm(len(self.problem.labels["train"]), generator=generator)

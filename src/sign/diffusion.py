@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sign.console import console, progress
 from sign.datasets.dataset import Dataset
@@ -41,6 +42,29 @@ class Hops:
     def folders(self) -> list[Path]:
         """Where the hops are."""
         return list(dict.fromkeys(hop.chain.folder for hop in self.every))
+
+    def records(self) -> list[dict[str, Any]]:
+        """What each hop is and what it cost, in plain values."""
+        return [
+            {
+                "name": hop.name,
+                "operator": _written(hop.chain.key["operator"]),
+                "scope": hop.chain.key["scope"],
+                "rows": len(hop.array),
+                "columns": hop.array.shape[1],
+                "bytes": hop.array.nbytes,
+                "seconds": hop.seconds,
+                "products": hop.products,
+                "found": hop.found,
+            }
+            for hop in self.every
+        ]
+
+    def again(self) -> "Hops":
+        """The same hops for another run, which finds all of them."""
+        every = [replace(hop, found=True) for hop in self.every]
+        nothing = {"computed": 0, "seconds": 0.0, "products": 0, "rows_computed": 0, "rows_saved": 0}
+        return replace(self, every=every, found=len(every), **nothing)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         computed = f"{self.computed} hop array{'s' * (self.computed != 1)} computed"
@@ -112,6 +136,14 @@ def diffuse(problem: Problem, powers: Powers, engine: Engine, store: Store, bran
         rows_computed=work.rows,
         rows_saved=work.all_rows - work.rows,
     )
+
+
+def _written(operator: dict[str, Any] | None) -> str | None:
+    """An operator in its own words: NormalizedAdjacency(normalization=gcn, …)."""
+    if operator is None:
+        return None
+    values = ", ".join(f"{name}={value}" for name, value in operator.items() if name != "class")
+    return f"{operator['class'].rsplit('.', 1)[-1]}({values})"
 
 
 def _last(hops: list[Hop], powers: Powers) -> list[Hop]:

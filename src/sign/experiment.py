@@ -1,63 +1,141 @@
 """Settings ▶ objects ▶ fit, test ▶ numbers and a run folder."""
 
-import json
 import logging
 import time
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from omegaconf import OmegaConf
-from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 from rich.table import Table
 
+import sign
 from sign import memory
-from sign.callbacks import EpochLog, EpochProgress, Stopwatch
-from sign.configuration import CHECKPOINTS, Settings, run_folder_of
+from sign.callbacks import EpochLog, EpochProgress, LastCheckpoint, Patience, Stopwatch
+from sign.company import company, lightning_options, processes
+from sign.configuration import Settings, configure, run_folder_of
 from sign.console import console
 from sign.datamodule import SIGNDataModule
-from sign.errors import SignError
+from sign.diffusion import Hops
+from sign.errors import FieldError, SignError
 from sign.graph import SPLITS
 from sign.loggers import RunCard
+from sign.places import Place
 from sign.problem import Problem
+from sign.runs import CHECKPOINTS, CONFIG, EPOCHS, METRICS, RUN, Run, write_json
+from sign.store import MANIFEST
 from sign.task import SIGNTask
+
+PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions a run remembers
 
 
 def train(settings: Settings) -> dict[str, float]:
     """Train, test the best checkpoint, write the run folder; returns the final numbers."""
-    quieten()
-    pl.seed_everything(settings.seed, verbose=False)
-    datamodule = make_datamodule(settings)
-    check_problem(settings, datamodule.problem)
-    task = make_task(settings, datamodule)
-    if settings.ckpt_path:
-        check_checkpoint(settings.ckpt_path, task)
+    datamodule = prepare(settings)
     folder = make_run_folder(settings)
-    OmegaConf.save(OmegaConf.create(settings.composed), folder / "config.yaml")
-    loggers = settings.tracker.start(run_card(settings, folder))
-    numbers: dict[str, float] = {}
     try:
-        numbers = fit_and_test(settings, folder, datamodule, task, loggers)
-        (folder / "metrics.json").write_text(json.dumps(numbers, indent=2, sort_keys=True) + "\n")
-    finally:
-        settings.tracker.finish(loggers, numbers)
+        numbers = run(settings, datamodule, folder)
+    except KeyboardInterrupt:
+        resume = folder / CHECKPOINTS / "last.ckpt"
+        console.print(f"to go on: python src/train.py ckpt_path={resume}", soft_wrap=True)
+        raise
     show(settings, datamodule, numbers, folder)
     return numbers
+
+
+def prepare(settings: Settings) -> SIGNDataModule:
+    """The data module with its hops in the store: everything that can be wrong before a run folder is made."""
+    quieten()
+    datamodule = make_datamodule(settings)
+    check_problem(settings, datamodule.problem)
+    if settings.ckpt_path:
+        check_checkpoint(settings.ckpt_path, make_task(settings, datamodule))
+    return datamodule
+
+
+def run(settings: Settings, datamodule: SIGNDataModule, folder: Path) -> dict[str, float]:
+    """One run in its folder: what it is, the training, and at the end its numbers."""
+    pl.seed_everything(settings.seed, verbose=False)
+    task = make_task(settings, datamodule)
+    OmegaConf.save(OmegaConf.create(settings.composed), folder / CONFIG)
+    if not (folder / RUN).exists():  # what a resumed run computed before is not forgotten
+        write_json(folder / RUN, describe(settings, datamodule.hops))
+    loggers = settings.tracker.start(run_card(settings, folder))
+    try:
+        numbers = fit_and_test(settings, folder, datamodule, task, loggers)
+        write_json(folder / METRICS, dict(sorted(numbers.items())))
+    finally:
+        manifests = [chain / MANIFEST for chain in datamodule.hops.folders]
+        settings.tracker.finish(loggers, Run(folder), manifests)
+    return numbers
+
+
+def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
+    """``run.json``: what is run, with which versions, on which hops."""
+    return {
+        "dataset": settings.dataset.name,
+        "model": settings.title,
+        "seed": settings.seed,
+        "experiment": settings.experiment,
+        "job": settings.job,
+        "group": settings.group,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"sign": sign.__version__} | {name: version(name) for name in PACKAGES},
+        "hops": hops.records(),
+        "products": hops.products,
+        "rows_computed": hops.rows_computed,
+        "rows_saved": hops.rows_saved,
+    }
 
 
 def fit_and_test(
     settings: Settings, folder: Path, datamodule: SIGNDataModule, task: SIGNTask, loggers: list[Logger]
 ) -> dict[str, float]:
-    """Fit, then evaluate the best checkpoint on every split."""
+    """Fit, then evaluate the best checkpoint on every split; in as many processes as are asked for."""
+    order = {
+        "settings": settings.composed,
+        "seed": settings.seed,
+        "ckpt_path": settings.ckpt_path and str(settings.ckpt_path),
+        "folder": str(folder),
+    }
+    with company(settings.device, follow, order) as place:
+        return take_part(settings, folder, datamodule, task, loggers, place)
+
+
+def follow(order: dict[str, Any], place: Place) -> None:
+    """Take part in what the first process does, as another one."""
+    quieten()
+    settings = configure(OmegaConf.create({**order["settings"], "ckpt_path": None}), [])
+    checkpoint = order["ckpt_path"] and Path(order["ckpt_path"])
+    settings = replace(settings, seed=order["seed"], ckpt_path=checkpoint)
+    pl.seed_everything(settings.seed, verbose=False)
+    datamodule = make_datamodule(settings)
+    task = make_task(settings, datamodule)
+    take_part(settings, Path(order["folder"]), datamodule, task, [], place)
+
+
+def take_part(
+    settings: Settings,
+    folder: Path,
+    datamodule: SIGNDataModule,
+    task: SIGNTask,
+    loggers: list[Logger],
+    place: Place,
+) -> dict[str, float]:
+    """Fit and test as one of the processes of a run."""
     stopwatch = Stopwatch()
     best, callbacks = make_callbacks(settings, folder, stopwatch)
     trainer = pl.Trainer(
-        **asdict(settings.device),
-        devices=1,
+        accelerator=settings.device.accelerator,
+        precision=settings.device.precision,
+        **lightning_options(place, settings.device),
         max_epochs=settings.training.max_epochs,
         callbacks=callbacks,
         logger=loggers or False,
@@ -67,11 +145,11 @@ def fit_and_test(
         num_sanity_val_steps=0,
         deterministic=True,
     )
+    if settings.device.compile:
+        task.network.compile()  # in place: checkpoints are those of the plain network
     try:
         trainer.fit(task, datamodule=datamodule, ckpt_path=settings.ckpt_path, weights_only=True)
     except SystemExit:  # Lightning's way to end after Ctrl-C
-        resume = folder / CHECKPOINTS / "last.ckpt"
-        console.print(f"to go on: python src/train.py ckpt_path={resume}", soft_wrap=True)
         raise KeyboardInterrupt from None
     epochs = trainer.current_epoch
     if best.best_model_score is None or not best.best_model_score.isfinite():
@@ -82,7 +160,7 @@ def fit_and_test(
     trainer.test(
         task,
         datamodule=datamodule,
-        ckpt_path=folder / CHECKPOINTS / "best.ckpt",
+        ckpt_path=best.best_model_path,
         weights_only=True,
         verbose=False,
     )
@@ -129,22 +207,19 @@ def make_callbacks(
         mode=mode,
         enable_version_counter=False,
     )
-    last = ModelCheckpoint(
-        folder / CHECKPOINTS,
-        filename="last",
-        every_n_epochs=1,
-        enable_version_counter=False,
-        save_on_train_epoch_end=True,
-    )
-    stopping = EarlyStopping(training.monitor, mode=mode, patience=training.patience)
-    log = EpochLog(folder / "metrics.csv", stopwatch)
+    last = LastCheckpoint(folder / CHECKPOINTS / "last.ckpt")
+    stopping = Patience(training.monitor, mode=mode, patience=training.patience)
+    log = EpochLog(folder / EPOCHS, stopwatch)
     return best, [stopwatch, log, EpochProgress(training.max_epochs), stopping, best, last]
 
 
 def make_run_folder(settings: Settings) -> Path:
-    """A new folder; or, when a checkpoint of a run folder is resumed, that folder."""
-    if run := run_folder_of(settings.ckpt_path):
-        return run
+    """The one that is asked for; or, when a checkpoint of a run folder is resumed, that one; or a new one."""
+    if settings.run_folder:
+        settings.run_folder.mkdir(parents=True, exist_ok=True)
+        return settings.run_folder
+    if resumed := run_folder_of(settings.ckpt_path):
+        return resumed
     parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
     stem = f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}"
     folder, attempt = parent / stem, 1
@@ -163,8 +238,22 @@ def check_problem(settings: Settings, problem: Problem) -> None:
             raise SignError(f"{problem.name}: the {split} split is empty; ask for smaller training splits")
     if problem.multilabel and settings.training.monitor == "val/accuracy":
         raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
-    if settings.architecture.batch_norm and len(problem.labels["train"]) < 2:
-        raise SignError(f"{problem.name}: one training node; batch norm needs two (model.batch_norm=false)")
+    world = processes(settings.device)
+    if settings.architecture.batch_norm:
+        check_batch_norm(problem, world, settings.training.batch_size)
+
+
+def check_batch_norm(problem: Problem, processes: int, batch_size: int) -> None:
+    """Batch norm in training needs two rows of every batch in each process."""
+    without, rows = "(model.batch_norm=false does without it)", len(problem.labels["train"])
+    if rows < 2 * processes:
+        raise SignError(
+            f"{problem.name}: {rows} training node{'s' * (rows != 1)}, but batch norm needs two in each of "
+            f"{processes} process{'es' * (processes != 1)} {without}"
+        )
+    if batch_size < 2 * processes:
+        advice = f"batch norm needs two rows in each of {processes} processes {without}"
+        raise FieldError("training.batch_size", batch_size, advice)
 
 
 def check_checkpoint(file: Path, task: SIGNTask) -> None:
@@ -186,11 +275,11 @@ def check_checkpoint(file: Path, task: SIGNTask) -> None:
 def run_card(settings: Settings, folder: Path) -> RunCard:
     """What a tracker shows: data set, model and seed first."""
     dataset = settings.dataset
-    group = f"{dataset.name} {settings.title}"
     protocol = "inductive" if dataset.inductive else "transductive"
     return RunCard(
-        name=f"{group} seed {settings.seed}",
-        group=group,
+        name=f"{dataset.name} {settings.title} seed {settings.seed}",
+        group=settings.group,
+        job=settings.job,
         tags=[dataset.name, settings.title, protocol],
         config=settings.composed,
         folder=folder,

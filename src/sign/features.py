@@ -51,13 +51,19 @@ class SparseFeatures:
         return len(self.indptr) - 1
 
     def __getitem__(self, key: slice | Array | tuple[slice | Array, slice]) -> Floats:
-        """A dense block: some rows, and all columns or some."""
+        """A dense block: some rows, and all columns or those from one to another."""
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         part = self.take(np.arange(len(self))[rows] if isinstance(rows, slice) else rows)
-        block = np.zeros(part.shape, np.float32)
+        first, last, _ = columns.indices(self.columns)
         places = np.repeat(np.arange(len(part)), np.diff(part.indptr))
-        block[places, part.indices] = 1 if part.values is None else part.values
-        return block[:, columns]
+        inside: slice | Array = slice(None)
+        if last - first < self.columns:
+            inside = (part.indices >= first) & (part.indices < last)
+        block = np.zeros((len(part), max(last - first, 0)), np.float32)
+        block[places[inside], part.indices[inside] - first] = (
+            1 if part.values is None else part.values[inside]
+        )
+        return block
 
     def take(self, rows: Array) -> "SparseFeatures":
         """Some rows, still sparse."""

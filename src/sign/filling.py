@@ -21,6 +21,7 @@ from sign.errors import SignError
 from sign.fingerprint import digest
 from sign.operators.operator import Operator
 from sign.problem import Origin, Scope
+from sign.renumbering import places, renumbered
 from sign.sparse import Array, Floats, Matrix
 from sign.store import Chain, Draft, Store
 
@@ -169,10 +170,17 @@ def _write_powers(
     if task.engine.takes_jobs:
         return _hand_over(task, origin, operator, matrix, needed, used, drafts, start)
     blocks = _column_blocks(task, operator, matrix)
+    order = None
+    if not operator.is_one_product and len(blocks) == 1:  # else the memory is needed for columns
+        order = task.engine.renumbering(matrix, operator.products * (last - start))
+    wanted = used
+    if order is not None:
+        matrix, wanted = renumbered(matrix, order), places(order)[slice(None) if used is None else used]
     seconds = dict.fromkeys(drafts, 0.0)
     share = len(drafts) / ((last - start) * len(blocks) * operator.products)
     for block in blocks:
         x = _load(task, origin, start, block)
+        x = x if order is None else x[order]
         spare = np.empty_like(x) if operator.is_one_product else None
         for power in range(start + 1, last + 1):
             began = time.perf_counter()
@@ -184,7 +192,7 @@ def _write_powers(
             _round(x, task.store.dtype, needed[power], str(operator))
             if draft := drafts.get(power):
                 for part in memory.parts(draft.array):
-                    draft.array[part, block] = x[part if used is None else used[part]]
+                    draft.array[part, block] = x[part if wanted is None else wanted[part]]
                 seconds[power] += time.perf_counter() - began
                 if block is blocks[-1]:
                     draft.commit(seconds[power], operator.products)
@@ -301,7 +309,8 @@ def _read(task: Task, origin: Origin, power: int, rows: slice, columns: slice) -
     """Some rows and columns of the array that products start from."""
     array = task.chain(None).open(power) if power else origin.graph.features
     values = array[rows, columns].astype(np.float32) if power else origin.scaling.apply(array[rows], columns)
-    memory.release(array[rows])
+    if isinstance(array, np.ndarray):
+        memory.release(array[rows])
     return values
 
 

@@ -108,7 +108,7 @@ class Graph:
                 row, column = np.argwhere(~finite)[0]
                 node = part.start + row
                 raise SignError(
-                    f"{self.name}: feature {column} of node {node} is {self.features[node, column]}; "
+                    f"{self.name}: feature {column} of node {node} is {self.features[part][row, column]}; "
                     "replace missing values first"
                 )
 

@@ -2,8 +2,10 @@
 
 import netrc
 import os
+import re
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -12,8 +14,10 @@ from urllib.error import HTTPError
 from urllib.parse import urlparse
 from urllib.request import urlopen
 
+from sign import exhibits
 from sign.console import console
 from sign.errors import SignError
+from sign.runs import CHECKPOINTS, Run
 from sign.settings import Checked, Range
 
 if TYPE_CHECKING:
@@ -26,6 +30,7 @@ class RunCard:
 
     name: str
     group: str
+    job: str
     tags: list[str]
     config: dict[str, Any]
     folder: Path
@@ -39,8 +44,8 @@ class Tracker(Checked, ABC):
     def start(self, run: RunCard) -> "list[Logger]":
         """The Lightning loggers of one run."""
 
-    def finish(self, loggers: "list[Logger]", summary: dict[str, float]) -> None:
-        """Hand over the final numbers, and close."""
+    def finish(self, loggers: "list[Logger]", run: Run, manifests: Sequence[Path]) -> None:
+        """Hand over what the run folder holds, with the manifests of its hops, and close."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +69,13 @@ class WandB(Tracker):
     entity: str | None = None
     mode: Literal["auto", "online", "offline"] = "auto"
     timeout: Annotated[float, Range(1, 600)] = 15
+    checkpoints: bool = False
 
     def start(self, run: RunCard) -> "list[Logger]":
         """Open the run, offline if need be."""
         from pytorch_lightning.loggers import WandbLogger
 
-        mode, reason = self._mode()
+        mode, reason = self.reach()
         if mode == "online":
             try:
                 opened = self._open(run, mode, timeout=self.timeout / 2)
@@ -81,12 +87,43 @@ class WandB(Tracker):
             console.print(f"[dim]W&B: {mode}, because {reason}[/dim]", soft_wrap=True)
         return [WandbLogger(experiment=opened)]
 
-    def finish(self, loggers: "list[Logger]", summary: dict[str, float]) -> None:
-        """Write the summary of the run and close it."""
+    def finish(self, loggers: "list[Logger]", run: Run, manifests: Sequence[Path]) -> None:
+        """Add the summary, the tables and the artifacts of a run, and close it; one that failed has none."""
         for logger in loggers:
-            run: Any = logger.experiment  # type: ignore[attr-defined]
-            run.summary.update(summary)
-            run.finish()
+            opened: Any = logger.experiment  # type: ignore[attr-defined]
+            if finished := run.metrics is not None:
+                self._exhibit(opened, run, manifests)
+            opened.finish(exit_code=0 if finished else 1)
+
+    def _exhibit(self, opened: Any, run: Run, manifests: Sequence[Path]) -> None:
+        import wandb
+
+        opened.summary.update(exhibits.summary(run))
+        curve = exhibits.convergence(run)
+        tables = {"paper": exhibits.against_the_paper(run), "hops": exhibits.hops(run), "convergence": curve}
+        made = {name: wandb.Table([*made.columns], made.rows) for name, made in tables.items() if made.rows}
+        shown: dict[str, Any] = {f"tables/{name}": table for name, table in made.items()}
+        if curve.rows:
+            measure = curve.columns[-1]
+            shown["convergence"] = wandb.plot.line(
+                made["convergence"], "seconds", measure, title="Convergence"
+            )
+        opened.log(shown)
+        told = run.description
+        name = re.sub(r"[^\w.-]+", "-", f"{told['dataset']}-{told['model']}")
+        files = {f"{file.parent.name}.json": file for file in manifests}
+        self._artifact(opened, f"hops-{name}", "hops", files)
+        if self.checkpoints:
+            best = run.folder / CHECKPOINTS / "best.ckpt"
+            self._artifact(opened, f"checkpoint-{name}-seed{told['seed']}", "model", {best.name: best})
+
+    def _artifact(self, opened: Any, name: str, kind: str, files: dict[str, Path]) -> None:
+        import wandb
+
+        artifact = wandb.Artifact(name, kind)
+        for title, file in files.items():
+            artifact.add_file(str(file), title)
+        opened.log_artifact(artifact)
 
     def _open(self, run: RunCard, mode: Any, timeout: float) -> Any:
         import wandb
@@ -99,7 +136,7 @@ class WandB(Tracker):
             group=run.group,
             tags=run.tags,
             config=run.config,
-            job_type="train",
+            job_type=run.job,
             mode=mode,
             reinit="finish_previous",
             settings=wandb.Settings(
@@ -111,7 +148,7 @@ class WandB(Tracker):
             ),
         )
 
-    def _mode(self) -> tuple[Any, str]:
+    def reach(self) -> tuple[Any, str]:
         """The mode to try, and why it is not online if it is not."""
         chosen = os.environ.get("WANDB_MODE") or ("" if self.mode == "auto" else self.mode)
         if chosen and chosen != "online":

@@ -159,7 +159,8 @@ def parts(array: Any) -> Iterator[slice]:
     """The slices of an array; each is released when the next is taken."""
     for part in slices(array):
         yield part
-        release(array[part])
+        if isinstance(array, np.ndarray):  # a part of sparse features would be made only to be let go
+            release(array[part])
 
 
 def gather(array: Any, rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArray[Any]]]:
@@ -174,7 +175,8 @@ def gather(array: Any, rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArr
             first, last = np.searchsorted(rows, (part.start, part.stop))
             if first < last:
                 yield slice(int(first), int(last)), array[rows[first:last]]
-        release(array[part])
+        if isinstance(array, np.ndarray):
+            release(array[part])
 
 
 def take(array: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What the commands beside training are asked for: figures, cards of graphs, and work on the store."""
+"""What the commands beside training are asked for: figures, cards of graphs, reports, and work on the store."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,7 +11,8 @@ from sign.configuration import CONF, Settings, named, writable
 from sign.datasets.dataset import Dataset
 from sign.engines.engine import Engine
 from sign.errors import SignError
-from sign.settings import Checked, Range
+from sign.loggers import WandB
+from sign.settings import Checked, Range, check
 
 KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold
 
@@ -76,3 +77,30 @@ def training_words(settings: Settings) -> str:
     if (CONF / "tuned" / f"{tuned}.yaml").is_file():
         words.append(f"tuned={tuned}")
     return " ".join([*words, f"scaling.features={settings.scaling.features}"])
+
+
+def tracker(cfg: DictConfig) -> WandB:
+    """The W&B project that ``src/workspace.py`` makes a view of."""
+    return named(cfg, "logger", WandB)
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What ``src/report.py`` reads, and where it writes."""
+
+    folders: list[Path]
+    output: Path
+
+
+def report_request(cfg: DictConfig) -> ReportRequest:
+    """The folders have to be there; one may be given without brackets."""
+    OmegaConf.resolve(cfg)
+    given = list(cfg.folders) if isinstance(cfg.folders, ListConfig) else [cfg.folders]
+    if not given or None in given:
+        raise SignError(f"folders={cfg.folders}: give folders that hold runs, such as folders=[outputs]")
+    folders = [Path(str(folder)) for folder in given]
+    for folder in folders:
+        if not folder.is_dir():
+            raise SignError(f"folders={folder}: no such folder; python src/train.py makes runs under outputs")
+    check("output", cfg.output, str)
+    return ReportRequest(folders, Path(cfg.output))

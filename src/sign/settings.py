@@ -32,6 +32,7 @@ Power = Annotated[int, Range(0)]
 Count = Annotated[int, Range(1)]
 Seed = Annotated[int, Range(0, 2**32 - 1)]  # what numpy and torch both take
 Probability = Annotated[float, Range(0, below=1)]
+Job = Literal["train", "search", "reproduce"]
 
 
 def check(name: str, value: Any, hint: Any) -> None:
@@ -100,10 +101,21 @@ class Training(Checked):
 
 @dataclass(frozen=True)
 class Device(Checked):
-    """Where a network is trained, and in which precision."""
+    """Where a network is trained, in which precision, and by how many processes.
+
+    ``devices`` on each of ``num_nodes`` machines; None: as many as torchrun or SLURM started, or as there are GPUs.
+    """
 
     accelerator: Literal["auto", "cpu", "gpu", "mps"]
     precision: Literal["32-true", "16-mixed", "bf16-mixed"]
+    compile: bool = False
+    devices: Annotated[int | None, Range(1)] = 1
+    num_nodes: Annotated[int | None, Range(1)] = 1
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one process is asked for."""
+        return self.devices != 1 or self.num_nodes not in (None, 1)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Sparse matrices as plain arrays: rows of an adjacency, and the scaled matrix an engine multiplies."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -53,6 +53,8 @@ def check_ends(ends: Array, nodes: int) -> None:
 class CSR:
     """Compressed sparse rows of a square matrix; ``weights=None`` stands for ones.
 
+    ``listed`` is how many edges it was made of, where that is known; edges that are there twice become one.
+
     Columns are sorted and unique within a row, so equal matrices have equal arrays and digests. The arrays may be
     memory-mapped: they are read in windows of rows.
     """
@@ -60,6 +62,7 @@ class CSR:
     indptr: NDArray[np.int64]
     indices: Array
     weights: Floats | None = None
+    listed: int | None = None
 
     @property
     def nodes(self) -> int:
@@ -136,7 +139,7 @@ class CSR:
                 )
                 memory.release(target[part], given)
             assembly.sort_rows(indptr, indices, values, blocks, lengths)
-        return cls._joined(indptr, lengths, indices, values)
+        return replace(cls._joined(indptr, lengths, indices, values), listed=len(source))
 
     @classmethod
     def _joined(cls, indptr: Array, lengths: Array, indices: Array, values: Array | None) -> "CSR":
@@ -253,7 +256,8 @@ class CSR:
             copies.append(memory.empty(int(indptr[-1]), array.dtype))
             for bounds in blocks_by_window(self.indptr, array, chosen, copies[-1]):
                 copy_chosen(self.indptr, array, chosen, bounds, indptr, copies[-1])
-        return CSR(indptr, *copies)
+        indices, *weights = copies
+        return CSR(indptr, indices, weights[0] if weights else None)
 
     def without_loops(self) -> "CSR":
         """The matrix without its diagonal."""

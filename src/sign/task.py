@@ -4,20 +4,21 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from torch import Tensor, nn
-from torchmetrics import MetricCollection
-from torchmetrics.classification import MulticlassAccuracy, MulticlassF1Score, MultilabelF1Score
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from sign.datamodule import Batch
 from sign.graph import SPLITS
 from sign.network import SIGN
 from sign.settings import Architecture, Training
+from sign.tally import Tally
 
 
 class SIGNTask(pl.LightningModule):
     """Node classification with SIGN, single label or multilabel.
 
-    All hyperparameters are plain values, so that a checkpoint is loaded without running code.
+    All hyperparameters are plain values, so that a checkpoint is loaded without running code. Metrics are counted
+    here and logged once an epoch: logging each of them for each batch costs more than a small network.
     """
 
     def __init__(
@@ -34,8 +35,8 @@ class SIGNTask(pl.LightningModule):
         self.save_hyperparameters()
         self.training_settings = Training(**training)
         self.network = SIGN(features, len(branches), classes, Architecture(**architecture))
-        self.loss = nn.BCEWithLogitsLoss() if multilabel else nn.CrossEntropyLoss()
-        self.metrics = nn.ModuleDict({f"on_{split}": metrics(split, classes, multilabel) for split in SPLITS})
+        self.tallies = {split: Tally(multilabel) for split in SPLITS}
+        self.multilabel, self.seed = multilabel, seed
 
     def forward(self, rows: Tensor) -> Tensor:
         """Logits."""
@@ -43,56 +44,59 @@ class SIGNTask(pl.LightningModule):
         return logits
 
     def on_train_epoch_start(self) -> None:
-        """Dropout depends on seed and epoch alone, so that a resumed run repeats it."""
-        torch.manual_seed(self.hparams["seed"] * 1_000_003 + self.current_epoch)
+        """Dropout depends on seed, epoch and process alone, so that a resumed run repeats it."""
+        torch.manual_seed(self.seed * 1_000_003 + self.current_epoch + (self.global_rank << 52))
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
-        """The loss of one minibatch."""
-        return self._step(batch, "train")
+        """The loss of one minibatch: a mean over its rows in all processes, whose gradients are averaged."""
+        return self._add(batch, "train") * (self.trainer.world_size / batch.whole)
+
+    def on_validation_start(self) -> None:
+        """What batch norm has gathered becomes that of the first process, as in a checkpoint."""
+        if self.trainer.world_size > 1:
+            for buffer in self.buffers():
+                torch.distributed.broadcast(buffer, 0)
 
     def validation_step(self, batch: Batch, index: int) -> None:
         """Loss and metrics on validation rows."""
-        self._step(batch, "val")
+        self._add(batch, "val")
+
+    def on_validation_epoch_end(self) -> None:
+        """The numbers of an epoch."""
+        self._log("train", "val")
 
     def test_step(self, batch: Batch, index: int, dataloader_idx: int = 0) -> None:
         """Loss and metrics on the rows of every split."""
-        self._step(batch, SPLITS[dataloader_idx])
+        self._add(batch, SPLITS[dataloader_idx])
+
+    def on_test_epoch_end(self) -> None:
+        """The final numbers."""
+        self._log(*SPLITS)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam with weight decay."""
         settings = self.training_settings
         return torch.optim.Adam(
-            self.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+            self.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
 
-    def _step(self, batch: Batch, split: str) -> Tensor:
-        rows, labels = batch
-        logits = self(rows)
-        loss: Tensor = self.loss(logits, labels)
-        collection: Any = self.metrics[f"on_{split}"]
-        if self.hparams["multilabel"]:
-            collection.update((logits.detach() > 0).int(), labels.int())
+    def _add(self, batch: Batch, split: str) -> Tensor:
+        """The sum of the losses of a batch, which is noted."""
+        logits = self(batch.rows)
+        if self.multilabel:
+            entries = binary_cross_entropy_with_logits(logits, batch.labels, reduction="sum")
+            loss = entries / batch.labels.shape[1]
         else:
-            collection.update(logits.detach(), labels)
-        options: dict[str, Any] = {
-            "on_step": False,
-            "on_epoch": True,
-            "logger": False,
-            "add_dataloader_idx": False,
-        }
-        self.log(f"{split}/loss", loss.detach(), batch_size=len(rows), **options)
-        self.log_dict(dict(collection.items()), **options)
+            loss = cross_entropy(logits, batch.labels, reduction="sum")
+        self.tallies[split].add(loss, logits, batch.labels)
         return loss
 
+    def _log(self, *splits: str) -> None:
+        add_up = self._add_up if self.trainer.world_size > 1 else None
+        for split in splits:
+            self.log_dict(self.tallies[split].results(split, add_up), logger=False)
 
-def metrics(split: str, classes: int, multilabel: bool) -> MetricCollection:
-    """Accuracy and micro-F1, which are one number for single labels; micro-F1 for multilabel."""
-    if multilabel:
-        return MetricCollection({"micro_f1": MultilabelF1Score(classes, average="micro")}, prefix=f"{split}/")
-    return MetricCollection(
-        {
-            "accuracy": MulticlassAccuracy(classes, average="micro"),
-            "micro_f1": MulticlassF1Score(classes, average="micro"),
-        },
-        prefix=f"{split}/",
-    )
+    def _add_up(self, sums: Tensor) -> Tensor:
+        sums = sums.to(self.device)
+        torch.distributed.all_reduce(sums)
+        return sums

@@ -23,7 +23,9 @@ from test_cli import command
 
 from sign.datasets.custom import Custom
 from sign.errors import SignError
+from sign.features import SparseFeatures
 from sign.graph import SPLITS, Graph
+from sign.reading.folder import ENDINGS
 
 EXAMPLE = REPOSITORY / "examples" / "graph"
 
@@ -55,7 +57,7 @@ class Truth:
             for ends in {(one, two)} if self.directed else {(one, two), (two, one)}:
                 matrix[ends] = 1 if self.weights is None else matrix[ends] + weight
         np.testing.assert_allclose(graph.adjacency.to_scipy().toarray(), matrix, rtol=1e-5)
-        assert graph.features.tolist() == self.features.tolist()
+        assert graph.features[:].tolist() == self.features.tolist()
         if isinstance(self.labels, np.ndarray):
             assert graph.labels.tolist() == self.labels.tolist()
         else:
@@ -460,6 +462,16 @@ def test_a_wrong_file_gets_one_sentence(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("program", ["sign", "describe"])
+def test_help_shows_the_layout(program: str) -> None:
+    text = (REPOSITORY / "conf" / "hydra" / "help" / f"{program}.yaml").read_text()
+    lines = {line.strip()[:18]: line.strip()[18:48] for line in text.splitlines()}
+    for name, endings in ENDINGS.items():
+        (shown,) = (right for left, right in lines.items() if name in left.replace(",", "").split())
+        assert {ending.removesuffix(".gz") for ending in endings} == set(shown.replace("(.gz)", "").split())
+        assert ("(.gz)" in shown) == any(ending.endswith(".gz") for ending in endings)
+
+
 def test_wrong_settings(fill: Callable[..., Custom], tmp_path: Path) -> None:
     with pytest.raises(SignError, match="path=/nowhere: there is no such folder"):
         Custom(path="/nowhere")
@@ -541,6 +553,24 @@ def test_a_sparse_matrix_with_indices_beyond_its_shape(fill: Callable[..., Custo
         np.savez(tmp_path / "features.npz", format=form, **arrays)
         with pytest.raises(SignError, match=r"features.npz: cannot be read as a sparse matrix"):
             dataset.load()
+
+
+def test_sparse_features_stay_sparse(fill: Callable[..., Custom], tmp_path: Path) -> None:
+    dataset = fill({})
+    rows, columns, values = [2, 0, 2, 2], [5000, 1, 5000, 0], [1.5, 2.0, 1.0, -1.0]  # one place twice
+    coo = scipy.sparse.coo_array((values, (rows, columns)), shape=(3, 6000))
+    unsorted = scipy.sparse.csr_array(([*values[1:], 1.5], [1, 5000, 0, 5000], [0, 1, 1, 4]), shape=(3, 6000))
+    graphs = []
+    for matrix in (coo, unsorted, coo.tocsc()):
+        scipy.sparse.save_npz(tmp_path / "features.npz", matrix)
+        graphs.append(dataset.load())
+        assert isinstance(graphs[-1].features, SparseFeatures)
+        assert (graphs[-1].features[:] == coo.toarray()).all()
+    assert len({graph.features_digest for graph in graphs}) == 1
+    coo.data[0] = np.nan
+    scipy.sparse.save_npz(tmp_path / "features.npz", coo)
+    with pytest.raises(SignError, match="feature 5000 of node 2 is nan; replace missing values"):
+        dataset.load()
 
 
 def test_a_data_of_pyg(tmp_path: Path) -> None:

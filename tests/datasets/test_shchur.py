@@ -51,6 +51,30 @@ def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
     assert graph.features[:].tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0]]
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"labels": np.array([0, -1, 0])}, "labels are not class numbers"),
+        ({"labels": np.array([0, 9, 0])}, "labels are not class numbers"),
+        ({"labels": np.array([], int)}, "labels are not class numbers"),
+        ({"labels": np.array([0.0, 1.0, 0.0])}, "labels is float64"),
+        ({"adj_indices": np.array([0, 1, 3])}, "adj_indices are not in 0 to 2"),
+        ({"adj_indices": np.array([0.5, 1, 2])}, "adj_indices is float64"),
+        ({"adj_indptr": np.array([0, 2, 1, 3])}, "adj_indptr does not divide 3 entries into 3 rows"),
+        ({"attr_indptr": np.array([0, 1, 3])}, "attr_indptr does not divide 3 entries into 3 rows"),
+        ({"attr_indices": np.array([4, 0, 1])}, "attr_indices are not in 0 to 3"),
+        ({"attr_shape": np.array([3])}, "attr_shape is"),
+        ({"attr_indices": np.array([{}, {}, {}])}, "Object arrays cannot be loaded"),
+    ],
+)
+def test_wrong_content_gets_one_sentence(
+    tmp_path: Path, change: dict[str, np.ndarray], sentence: str
+) -> None:
+    with pytest.raises(SignError, match=f"photo.npz: not a complete data file .*{sentence}") as caught:
+        write(tmp_path, **change).load()
+    assert "\n" not in str(caught.value)
+
+
 def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
     write(tmp_path)
     with pytest.raises(

@@ -9,11 +9,11 @@ import numpy as np
 from sign import downloads
 from sign.datasets.dataset import Dataset, split_per_class
 from sign.datasets.published import PUBLISHED, Statistics, compare
-from sign.datasets.raw import reading
+from sign.datasets.raw import WHOLE, reading
 from sign.features import SparseFeatures
 from sign.graph import Graph
 from sign.settings import Count, Seed
-from sign.sparse import CSR
+from sign.sparse import CSR, Array
 
 FILES = {
     "computers": "Amazon/Computers/raw/amazon_electronics_computers.npz",
@@ -43,7 +43,12 @@ class Shchur(Dataset):
         with reading(file), file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
             wanted = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
             indptr, indices, word_indptr, words, labels, shape = (raw[name] for name in wanted)
-        nodes = len(labels)
+            _check_numbers(
+                dict(zip(wanted, (indptr, indices, word_indptr, words, labels, shape), strict=True))
+            )
+            nodes = len(labels)
+            _check_rows("adj", indptr, indices, nodes, nodes)
+            _check_rows("attr", word_indptr, words, nodes, int(shape[1]))
         source = np.repeat(np.arange(nodes), np.diff(indptr))
         loops = source == indices
         source, target = source[~loops], indices[~loops].astype(np.int64)
@@ -67,3 +72,22 @@ class Shchur(Dataset):
             test=test,
             inductive=self.inductive,
         )
+
+
+def _check_numbers(arrays: dict[str, Array]) -> None:
+    for name, array in arrays.items():
+        if array.dtype.kind not in WHOLE or array.ndim != 1:
+            raise ValueError(f"{name} is {array.dtype} of shape {array.shape}")
+    if len(arrays["attr_shape"]) != 2:
+        raise ValueError(f"attr_shape is {arrays['attr_shape'].tolist()}")
+    labels = arrays["labels"]
+    if not len(labels) or labels.min() < 0 or labels.max() >= len(labels):
+        raise ValueError("labels are not class numbers")
+
+
+def _check_rows(name: str, indptr: Array, indices: Array, rows: int, columns: int) -> None:
+    """Refuse sparse rows that are not those of a matrix of this shape."""
+    if len(indptr) != rows + 1 or indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+        raise ValueError(f"{name}_indptr does not divide {len(indices)} entries into {rows} rows")
+    if len(indices) and (indices.min() < 0 or indices.max() >= columns):
+        raise ValueError(f"{name}_indices are not in 0 to {columns - 1}")

@@ -79,6 +79,10 @@ class Engine(Checked, ABC):
         """Compute a chain of powers, if the engine takes jobs."""
         raise NotImplementedError
 
+    def renumbering(self, matrix: Matrix, products: int) -> Array | None:
+        """An order of the nodes in which this many products, made in it, take less time; None: as they are."""
+        return None
+
     @abstractmethod
     def product(
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None

@@ -50,9 +50,12 @@ def multiply(
 ) -> None:
     """``out = diag(left) (W + self_loop I) diag(right) x``, row by row; all rows, or those of a list."""
     columns = x.shape[1]
-    last = indices.shape[0] - 1
     for block in prange(blocks.shape[0] - 1):
-        for number in range(blocks[block], blocks[block + 1]):
+        last = blocks[block + 1] - 1
+        # A scout walks ahead of the sums over the same rows, and asks for what they will need.
+        scout, lead = blocks[block] - 1, 0
+        at = end = 0
+        for number in range(blocks[block], last + 1):
             i = number if rows is None else rows[number]
             row, mine = out[i], x[i]
             if self_loop != 0:
@@ -63,12 +66,21 @@ def multiply(
                 for c in range(columns):
                     row[c] = np.float32(0)
             for e in range(indptr[i], indptr[i + 1]):
-                ahead = indices[min(e + AHEAD, last)]
-                coming = x[ahead]
-                for c in range(0, columns, LINE):
-                    prefetch(coming, c)
-                if right is not None:
-                    prefetch(right, ahead)
+                while lead <= AHEAD:
+                    while at == end and scout < last:
+                        scout += 1
+                        place = scout if rows is None else rows[scout]
+                        at, end = indptr[place], indptr[place + 1]
+                    lead += 1
+                    if at == end:  # nothing is left to ask for
+                        continue
+                    coming = x[indices[at]]
+                    for c in range(0, columns, LINE):
+                        prefetch(coming, c)
+                    if right is not None:
+                        prefetch(right, indices[at])
+                    at += 1
+                lead -= 1
                 j = indices[e]
                 weight = np.float32(1)
                 if weights is not None:

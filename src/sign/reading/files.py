@@ -8,6 +8,7 @@ import numpy as np
 
 from sign import memory
 from sign.errors import SignError
+from sign.features import SparseFeatures
 from sign.sparse import Array, Floats
 
 NUMBERS = "biuf"  # numpy's kinds of truth values and real numbers
@@ -68,8 +69,8 @@ def dense_features(array: Array, file: Path) -> Floats:
     return features
 
 
-def sparse_features(file: Path, nodes: int) -> Floats:
-    """Features of a ``.npz`` file that ``scipy.sparse.save_npz`` wrote."""
+def sparse_features(file: Path, nodes: int) -> SparseFeatures:
+    """Features of a ``.npz`` file that ``scipy.sparse.save_npz`` wrote, which stay sparse."""
     import scipy.sparse
 
     with opened(file, "a sparse matrix of scipy"), file.open("rb") as stream:
@@ -81,13 +82,11 @@ def sparse_features(file: Path, nodes: int) -> Floats:
         if matrix.format != "coo":
             matrix.check_format(full_check=True)  # an index beyond the shape would be written anywhere
         check_rows(matrix.shape[0], nodes, file)
-        features = memory.empty(matrix.shape, np.float32)
         rows = matrix.tocsr()
-        with np.errstate(over="ignore"):
-            for part in memory.slices(features):
-                features[part] = rows[part].toarray()
-                memory.release(features[part])
-    return features
+        rows.sum_duplicates()  # which sorts, too: equal features are to have equal digests
+        with np.errstate(over="ignore"):  # the graph refuses what has become infinite
+            values = rows.data.astype(np.float32)
+    return SparseFeatures(rows.indptr.astype(np.int64), rows.indices, rows.shape[1], values)
 
 
 def check_rows(rows: int, nodes: int, file: Path) -> None:

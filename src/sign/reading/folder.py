@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sign.errors import SignError
+from sign.features import Features
 from sign.graph import SPLITS
 from sign.reading.edges import EDGES, read_edges
 from sign.reading.files import check_rows, dense_features, find, read_array, sparse_features
@@ -12,7 +13,7 @@ from sign.reading.labels import class_numbers, label_matrix
 from sign.reading.parts import Parts
 from sign.reading.splits import LISTS, by_lists, by_words
 from sign.reading.tables import TABLES, Column, Table, read_table
-from sign.sparse import Array, Floats
+from sign.sparse import Array
 
 ENDINGS = {
     "edges": EDGES,
@@ -95,7 +96,7 @@ def labels_of(array: Array, where: str) -> tuple[Array, int]:
     return class_numbers(Column.of(array.reshape(-1), where))
 
 
-def _features(folder: Path, file: Path | None, nodes: Table | None, identity: Identity) -> Floats:
+def _features(folder: Path, file: Path | None, nodes: Table | None, identity: Identity) -> Features:
     """The file of features, or else all columns of the table of nodes that mean nothing else."""
     if file is not None and file.suffix == ".npz":
         return sparse_features(file, identity.nodes)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sign.features import Features
 from sign.sparse import Array, Floats
 
 
@@ -12,7 +13,7 @@ class Parts:
     source: Array
     target: Array
     weights: Floats | None
-    features: Floats
+    features: Features
     labels: Array
     classes: int
     splits: dict[str, Array] | None

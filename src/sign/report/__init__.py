@@ -1,0 +1,1 @@
+"""Run folders ▶ one HTML page and a Markdown table; every table is also there as plain data."""

@@ -1,0 +1,31 @@
+// Elements are made from text, never from markup: a data set may be called <script>.
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+// The first colour that no other group of the data set has: six that stay apart for the colour-blind, then dashes.
+const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
+const labels = [...new Set(DATA.groups.map((group) => group.label))];
+const styleOf = new Map();
+for (const label of labels) {
+  const datasets = new Set(DATA.groups.filter((group) => group.label === label).map((group) => group.dataset));
+  const beside = DATA.groups.filter((group) => datasets.has(group.dataset)).map((group) => styleOf.get(group.label)?.index);
+  let index = 0;
+  while (beside.includes(index)) index += 1;
+  styleOf.set(label, { index, colour: `var(--c${index % 6})`, dash: DASHES[Math.floor(index / 6) % DASHES.length] });
+}

@@ -1,0 +1,191 @@
+// The page: sections, filters, colours; everything is drawn again when the address changes.
+
+const main = document.getElementById("main");
+const form = document.getElementById("filters");
+const SECTIONS = [];
+const CONFIGURATIONS = 50;
+
+function section(id, title, lead, ...children) {
+  const heading = make("h2", { id: `${id}-title` }, title);
+  const opening = lead ? make("p", { class: "lead" }, lead) : null;
+  const element = make("section", { id, "aria-labelledby": `${id}-title` }, heading, opening, ...children);
+  main.append(element);
+  SECTIONS.push({ id, title });
+  return element;
+}
+
+function select(label, name, options, fallback) {
+  const onchange = (event) => change({ [name]: event.target.value });
+  const control = make("select", { name, onchange }, options.map(([value, text]) => make("option", { value }, text)));
+  control.sync = () => {
+    control.value = state[name] || fallback;
+  };
+  return { control, field: make("label", { class: "choice" }, label, " ", control) };
+}
+
+const host = (kind) => make("div", { class: kind || "host" });
+const places = { results: host("panels one"), curves: host("panels"), time: host("panels"), studies: [] };
+for (const name of ["resultTable", "costs", "hops", "runs", "changes", "problems", "configurations"]) places[name] = host();
+
+const options = metrics.map((name) => [name, name]);
+const metric = select("metric", "metric", options, preferred);
+const scores = metrics.filter((name) => !name.endsWith("loss") && !name.startsWith("seconds"));
+const time = select("metric", "time", scores.map((name) => [name, name]), preferred);
+const ranges = [["", "all epochs"], ["late", "without the first quarter"]];
+const range = select("scaled to", "range", ranges, "");
+const range2 = select("scaled to", "range", ranges, "");
+const scale = select("seconds", "scale", [["linear", "linear"], ["log", "logarithmic"]], "linear");
+
+const compared = DATA.results.some((row) => row.difference !== null);
+const diamond = compared ? "The diamond is the paper's number." : "None of these has a published number to compare it with.";
+const dots = `Dots are seeds, the upright stroke is their mean and the bar its standard deviation. ${diamond}`;
+const seconds = "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.";
+const controls = (...fields) => make("div", { class: "controls" }, fields);
+
+section("results", "Results", dots, places.results, places.resultTable);
+section("curves", "Learning curves", "A line a run; runs of one group have one colour.", controls(metric.field, range.field), places.curves);
+section("time", "Accuracy against seconds", seconds, controls(time.field, scale.field, range2.field), places.time);
+section("costs", "Costs", "Precomputation is paid once for a data set and its operators, however many runs follow.", places.costs);
+if (DATA.tables.hops.rows.length) section("hops", "Hops", null, places.hops);
+DATA.studies.forEach((study, index) => {
+  const place = { figures: host("panels"), table: host() };
+  places.studies.push(place);
+  section(`study-${index}`, `Search: ${study.name}`, study.folder, place.figures, place.table);
+});
+section("runs", "Runs", null, places.runs);
+section("configuration", "Configuration", null, places.changes, places.configurations);
+if (DATA.tables.problems.rows.length) section("problems", "Left out", null, places.problems);
+
+document.getElementById("contents").append(...SECTIONS.map(({ id, title }) => make("a", { href: `#${id}`, "data-jump": id }, title)));
+document.getElementById("made").textContent = `Made ${DATA.made} from ${plural(DATA.runs.length, "run")}`;
+for (const { name, value, note } of DATA.facts) {
+  const number = make("dd", null, value, make("small", null, note));
+  document.getElementById("facts").append(make("div", null, make("dt", null, name), number));
+}
+DATA.tables.runs.rows.forEach((row, index) => {
+  row.link = String(index);
+  row.follow = (event) => {
+    event.preventDefault();
+    change({ open: String(index) });
+    document.getElementById(`run-${index}`)?.scrollIntoView({ block: "start" });
+  };
+});
+
+// Links inside the page scroll; the address after # belongs to the filters.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("[data-jump]");
+  if (!link) return;
+  event.preventDefault();
+  const target = document.getElementById(link.dataset.jump);
+  target.setAttribute("tabindex", "-1");
+  target.focus({ preventScroll: true });
+  target.scrollIntoView({ block: "start" });
+});
+
+for (const name of ["dataset", "model", "job"]) {
+  const values = [...new Set(DATA.runs.map((run) => run[name]))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  form.elements[name].append(make("option", { value: "" }, "all"), ...values.map((value) => make("option", { value }, value)));
+  form.elements[name].addEventListener("change", (event) => change({ [name]: event.target.value }));
+}
+let waiting = 0;
+form.elements.text.addEventListener("input", (event) => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => change({ text: event.target.value }), 150);
+});
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", (event) => {
+  event.preventDefault();
+  change({ dataset: "", model: "", job: "", text: "" });
+});
+
+function settingsOf(index) {
+  const own = DATA.runs[index].settings;
+  const all = Object.entries({ ...DATA.common, ...own }).sort(([a], [b]) => a.localeCompare(b));
+  const row = ([name, value]) =>
+    make("tr", { class: name in own ? "own" : null }, make("th", { scope: "row" }, name), make("td", null, value));
+  const caption = make("caption", null, "Settings of this run; those in bold are not the same in all runs");
+  return make("table", { class: "settings" }, caption, make("tbody", null, all.map(row)));
+}
+
+function renderConfigurations(rows) {
+  const indices = rows.map((row) => Number(row.link));
+  const opened = state.open === "" ? null : Number(state.open);
+  const first = unfolded.has("configurations") ? indices : indices.slice(0, CONFIGURATIONS);
+  if (opened !== null && indices.includes(opened) && !first.includes(opened)) first.unshift(opened);
+  const items = first.map((index) => {
+    const run = DATA.runs[index];
+    const title = `${run.dataset} · ${run.model} · seed ${run.seed}`;
+    const details = make("details", { id: `run-${index}` }, make("summary", null, title, make("small", null, run.folder)));
+    const fillIn = () => details.querySelector("table") || details.append(settingsOf(index));
+    details.addEventListener("toggle", () => details.open && fillIn());
+    if (index === opened) {
+      details.open = true;
+      fillIn();
+    }
+    return details;
+  });
+  const all = () => {
+    unfolded.add("configurations");
+    render();
+  };
+  places.configurations.replaceChildren(...items);
+  if (first.length < indices.length) {
+    const note = `Show all ${indices.length.toLocaleString("en")} configurations`;
+    places.configurations.append(make("button", { type: "button", class: "more", onclick: all }, note));
+  }
+}
+
+const themes = { "": ["◐", "as the system has them"], light: ["☀", "light"], dark: ["☾", "dark"] };
+const themeButton = document.getElementById("theme");
+themeButton.addEventListener("click", () => change({ theme: { "": "dark", dark: "light", light: "" }[state.theme] ?? "" }));
+
+function renderTheme() {
+  const theme = state.theme in themes ? state.theme : "";
+  document.documentElement.dataset.theme = theme;
+  themeButton.textContent = themes[theme][0];
+  themeButton.setAttribute("aria-label", `Colours: ${themes[theme][1]}`);
+  themeButton.title = `Colours: ${themes[theme][1]}`;
+}
+
+function drawFigures() {
+  hideTip();
+  drawResults(places.results);
+  drawCurves(places.curves, hasMetric(state.metric) ? state.metric : preferred, "epoch");
+  drawCurves(places.time, hasMetric(state.time) ? state.time : preferred, "seconds");
+  DATA.studies.forEach((study, index) => drawStudy(places.studies[index].figures, study));
+}
+
+function render() {
+  renderTheme();
+  for (const name of ["dataset", "model", "job", "text"]) {
+    if (form.elements[name] !== document.activeElement || name !== "text") form.elements[name].value = state[name];
+  }
+  for (const choice of [metric, time, scale, range, range2]) choice.control.sync();
+  renderTable(places.resultTable, "results", DATA.tables.results);
+  renderTable(places.costs, "costs", DATA.tables.costs);
+  if (DATA.tables.hops.rows.length) renderTable(places.hops, "hops", DATA.tables.hops);
+  renderConfigurations(renderTable(places.runs, "runs", DATA.tables.runs));
+  if (DATA.tables.changes.rows.length) renderTable(places.changes, "changes", DATA.tables.changes, false);
+  if (DATA.tables.problems.rows.length) renderTable(places.problems, "problems", DATA.tables.problems);
+  DATA.studies.forEach((study, index) => renderTable(places.studies[index].table, `study-${index}`, studyTable(study)));
+  const matching = DATA.runs.filter(runMatches).length;
+  document.getElementById("count").textContent = `${matching.toLocaleString("en")} of ${plural(DATA.runs.length, "run")}`;
+  drawFigures();
+}
+
+let resized = 0;
+let lastWidth = innerWidth;
+addEventListener("resize", () => {
+  if (innerWidth === lastWidth) return;
+  lastWidth = innerWidth;
+  clearTimeout(resized);
+  resized = setTimeout(drawFigures, 120);
+});
+addEventListener("keydown", (event) => event.key === "Escape" && hideTip());
+addEventListener("hashchange", () => {
+  readAddress();
+  render();
+});
+readAddress();
+render();
+if (state.open) document.getElementById(`run-${state.open}`)?.scrollIntoView();

@@ -1,0 +1,40 @@
+// What is shown is in the address after #, so that a view can be bookmarked and sent.
+
+const state = { dataset: "", model: "", job: "", text: "", theme: "", metric: "", time: "", scale: "linear", range: "", open: "", sort: {} };
+const hidden = new Set(); // groups that were switched off in a legend
+
+function readAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const name of Object.keys(state)) {
+    if (name === "sort") state.sort = {};
+    else state[name] = given.get(name) ?? (name === "scale" ? "linear" : "");
+  }
+  for (const [name, value] of given) {
+    if (name.startsWith("sort.")) state.sort[name.slice(5)] = value;
+  }
+}
+
+function writeAddress() {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) {
+    if (name !== "sort" && value && value !== "linear") words.set(name, value);
+  }
+  for (const [table, order] of Object.entries(state.sort)) words.set(`sort.${table}`, order);
+  history.replaceState(null, "", `#${words}`);
+}
+
+function change(changes) {
+  Object.assign(state, changes);
+  writeAddress();
+  render();
+}
+
+const chosen = (row) =>
+  (!state.dataset || !row.dataset || row.dataset === state.dataset) &&
+  (!state.model || !(row.models || [row.model]).some(Boolean) || (row.models || [row.model]).includes(state.model)) &&
+  (!state.job || !row.job || row.job === state.job);
+
+const mentions = (texts) => {
+  const all = texts.join(" ").toLowerCase();
+  return state.text.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+};

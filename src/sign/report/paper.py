@@ -1,0 +1,37 @@
+"""The published number that a group of runs is compared with."""
+
+from dataclasses import dataclass
+
+from sign.published import published, tables
+from sign.report.groups import Group
+
+GENERATED = ("sign.datasets.shape.", "sign.datasets.communities.")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Mean and standard deviation as a share of one, the decimals that were printed, and where."""
+
+    metric: str
+    mean: float
+    std: float | None
+    digits: int
+    source: str
+    comparable: bool
+
+
+def reference(group: Group) -> Reference | None:
+    """What was published for the experiment of a group on the test split; a look-alike is not comparable."""
+    generated = str(group.records[0].settings.get("dataset._target_")).startswith(GENERATED)
+    for cell in published(group.experiment or None):
+        if cell.metric.startswith("test/") and cell.mean is not None:
+            table = tables()[cell.table]
+            return Reference(
+                metric=cell.metric.removeprefix("test/"),
+                mean=cell.mean / cell.scale,
+                std=None if cell.std is None else cell.std / cell.scale,
+                digits=table.digits + (2 if cell.scale == 100 else 0),
+                source=table.source + ("; generated data, not comparable" if generated else ""),
+                comparable=not generated,
+            )
+    return None

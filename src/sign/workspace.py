@@ -1,0 +1,87 @@
+"""A saved view of a W&B project: the panels of the report, over all runs of the project."""
+
+from typing import TYPE_CHECKING
+
+from sign.errors import SignError
+from sign.loggers import WandB
+
+if TYPE_CHECKING:
+    from wandb_workspaces.workspaces import Workspace
+
+NAME = "SIGN"
+COSTS = ("seconds/precompute", "seconds/epoch", "seconds/inference", "memory/peak_bytes", "hops/bytes")
+SEARCHED = (
+    "training.learning_rate",
+    "training.batch_size",
+    "training.weight_decay",
+    "model.dropout",
+    "model.inception_layers",
+    "model.inception_units",
+    "model.classification_layers",
+    "model.classification_units",
+)
+
+
+def build(entity: str, project: str) -> "Workspace":
+    """The view, not yet saved: results, learning, cost and search, with runs grouped as they belong together."""
+    try:
+        import wandb_workspaces.reports.v2 as panels
+        from wandb_workspaces.expr import Metric
+        from wandb_workspaces.workspaces import RunsetSettings, Section, Workspace
+    except ImportError as error:
+        advice = "pip install -c requirements.lock '.[workspace]'"
+        raise SignError(
+            f"the package wandb-workspaces is missing, which makes saved views; {advice}"
+        ) from error
+
+    learning = [
+        panels.LinePlot(title=title, x=x, y=[y])
+        for x, y, title in (
+            ("epoch", "val/loss", "Validation loss"),
+            ("epoch", "train/loss", "Training loss"),
+            ("epoch", "val/micro_f1", "Validation F1"),
+            ("seconds/training", "val/micro_f1", "Convergence: validation F1 against seconds of training"),
+        )
+    ]
+    results = [
+        panels.BarPlot(title="Test F1", metrics=["test/micro_f1"]),
+        panels.ScatterPlot(
+            title="Test F1 against seconds an epoch",
+            x=panels.SummaryMetric("seconds/epoch"),
+            y=panels.SummaryMetric("test/micro_f1"),
+        ),
+        panels.WeavePanelSummaryTable(table_name="tables/paper"),
+    ]
+    columns = [panels.ParallelCoordinatesPlotColumn(metric=panels.Config(name)) for name in SEARCHED]
+    reached = panels.ParallelCoordinatesPlotColumn(metric=panels.SummaryMetric("val/loss"))
+    search = [
+        panels.ParallelCoordinatesPlot(columns=[*columns, reached]),
+        panels.ParameterImportancePlot(with_respect_to="val/loss"),
+        panels.RunComparer(),
+    ]
+    return Workspace(
+        name=NAME,
+        entity=entity,
+        project=project,
+        sections=[
+            Section(name="Results", panels=results, is_open=True),
+            Section(name="Learning", panels=learning, is_open=True),
+            Section(name="Cost", panels=[panels.BarPlot(metrics=[name]) for name in COSTS], is_open=True),
+            Section(name="Search", panels=search),
+        ],
+        runset_settings=RunsetSettings(groupby=[Metric("Group")]),
+    )
+
+
+def save(tracker: WandB) -> str:
+    """Create the view where the runs of a tracker go; returns its address."""
+    import wandb
+
+    mode, reason = tracker.reach()
+    if mode != "online":
+        raise SignError(f"W&B is {mode}{f', because {reason}' if reason else ''}; a view is saved online")
+    try:
+        entity = tracker.entity or wandb.Api().default_entity or ""
+        return str(build(entity, tracker.project).save().url)
+    except (wandb.Error, ValueError, OSError) as error:
+        raise SignError(f"logger.project={tracker.project}: the view was not saved ({error})") from error

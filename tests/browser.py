@@ -1,0 +1,129 @@
+"""A real browser without a window: what a page shows, what its console says, and how it looks."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+QUIET = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--enable-logging=stderr",
+    "--virtual-time-budget=2000",
+]
+
+
+@dataclass
+class View:
+    """A page after its script ran: its tables by id, its tooltip, its toggles, and what went wrong."""
+
+    tables: dict[str, list[list[str]]]
+    ids: set[str]
+    tags: list[str]
+    text: str
+    console: list[str]
+    screenshot: Path
+    outside: list[str]
+    tip: str
+    pressed: list[str]
+
+
+def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400, 1000)) -> View:
+    """Open ``page#view``, and skip the test where there is no browser."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is installed")
+    image = folder / f"{re.sub('[^a-z0-9]+', '-', view.lower())}-{size[0]}.png"
+    window = [f"--user-data-dir={folder / 'profile'}", "--window-size={},{}".format(*size)]
+    told = subprocess.run(
+        [
+            program,
+            *QUIET,
+            *window,
+            f"--screenshot={image}",
+            "--dump-dom",
+            f"{page.resolve().as_uri()}#{view}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    shutil.rmtree(folder / "profile", ignore_errors=True)
+    assert told.returncode == 0, told.stderr
+    reader = _Reader()
+    reader.feed(told.stdout)
+    console = [line for line in told.stderr.splitlines() if "CONSOLE" in line]
+    return View(
+        tables=reader.tables,
+        ids=reader.ids,
+        tags=reader.tags,
+        text=" ".join(reader.words),
+        console=console,
+        screenshot=image,
+        outside=reader.outside,
+        tip=reader.tip,
+        pressed=reader.pressed,
+    )
+
+
+class _Reader(HTMLParser):
+    """Rows of cells of every table, as text; scripts and styles are not text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[str]]] = {}
+        self.ids: set[str] = set()
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.outside: list[str] = []
+        self.pressed: list[str] = []
+        self.tip = ""
+        self._in_tip = False
+        self._rows: list[list[str]] | None = None
+        self._cell = False
+        self._silent = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.append(tag)
+        self.ids |= {given["id"]} if given.get("id") else set()
+        for name in ("src", "href", "action"):
+            address = given.get(name) or ""
+            if address and not address.startswith(("#", "data:")):
+                self.outside.append(address)
+        self.pressed += [given["aria-pressed"]] if given.get("aria-pressed") else []
+        self._in_tip = given.get("id") == "tip" or (self._in_tip and tag in ("strong", "span"))
+        self._silent = tag in ("script", "style", "noscript")
+        if tag == "table":
+            self._rows = self.tables.setdefault(given.get("id") or "", [])
+        elif tag == "tr" and self._rows is not None:
+            self._rows.append([])
+        self._cell = tag in ("td", "th") or (self._cell and tag in ("a", "button", "span", "small"))
+        if tag in ("td", "th") and self._rows:
+            self._rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent = False
+        self._in_tip = self._in_tip and tag != "div"
+        if tag in ("td", "th", "table"):
+            self._cell = False
+
+    def handle_data(self, data: str) -> None:
+        if self._silent:
+            return
+        self.words.append(data)
+        self.tip += f"{data} " if self._in_tip else ""
+        if self._cell and self._rows:
+            self._rows[-1][-1] += data

@@ -1,0 +1,73 @@
+"""The published numbers are those of the paper, and every cell that is ours has an experiment."""
+
+import re
+
+import pytest
+import yaml
+
+from sign.configuration import CONF
+from sign.published import FILE, published, tables
+
+PAPER = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation")
+
+
+def test_every_experiment_of_a_table_exists_and_every_paper_cell_has_its_own() -> None:
+    for name in PAPER:
+        for experiment in tables()[name].experiments:
+            assert (CONF / "experiment" / f"{experiment}.yaml").is_file(), experiment
+    assert len(tables()["ablation"].experiments) == 28
+    for table, row in (("products", "SIGN(5,3,0)"), ("papers100M", "SIGN(3,3,3)")):
+        assert all(cell.experiment for cell in tables()[table].row(row))
+
+
+def test_rows_are_as_long_as_their_tables() -> None:
+    for table in tables().values():
+        assert len(table.cells) == len(table.rows) * len(table.columns)
+
+
+def test_some_numbers_by_hand() -> None:
+    (cell,) = [cell for cell in published("flickr_sign_401") if cell.table == "inductive"]
+    assert (cell.row, cell.column, cell.mean, cell.std) == ("SIGN", "Flickr", 0.514, 0.001)
+    assert {cell.table for cell in published("flickr_sign_401")} == {"inductive", "ablation"}
+    test = published("products_sign_530")[-1]
+    assert (test.mean, test.std, test.metric) == (77.60, 0.13, "test/accuracy")
+    assert test.ours({"test/accuracy": {"mean": 0.5, "std": 0.01}}) == (50.0, 1.0)
+    assert published(None) == []
+    saint = tables()["timing"].row("ClusterGCN")
+    assert [cell.mean for cell in saint] == [36.93, 13.34, 93.0, None, None, 183.76]
+
+
+@pytest.mark.parametrize("name", ["reddit_sign_420", "flickr_sign_401", "ppi_sign_201", "yelp_sign_201"])
+def test_the_best_inductive_experiments_have_all_digits_of_the_appendix(name: str) -> None:
+    """The appendix prints them as the search found them."""
+    digits = {
+        "reddit_sign_420": (
+            "0.00012278578238312588",
+            "0.707328910934901",
+            "9.176773905054599e-05",
+            "830",
+            "675",
+        ),
+        "flickr_sign_401": (
+            "0.0017230142114465549",
+            "0.7608352140584778",
+            "9.419820474221673e-05",
+            "330",
+            "925",
+        ),
+        "ppi_sign_201": (
+            "0.0014386686616183625",
+            "0.3085607444207686",
+            "3.2571631135664696e-06",
+            "210",
+            "870",
+        ),
+        "yelp_sign_201": ("0.00005", "0.05", "4.452466189193362e-07", "90", "320"),
+    }
+    text = (CONF / "experiment" / f"{name}.yaml").read_text()
+    for number in digits[name]:
+        assert re.search(rf": {re.escape(number)}\b", text), number
+
+
+def test_the_file_is_plain_data() -> None:
+    assert set(yaml.safe_load(FILE.read_text())) == set(tables())

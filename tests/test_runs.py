@@ -1,0 +1,66 @@
+"""Run folders as they are read back."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_experiment import SMALL
+
+from sign.configuration import Settings
+from sign.errors import SignError
+from sign.experiment import train
+from sign.runs import Run, find_runs, find_series, over_seeds, write_json
+
+
+def test_a_run_says_what_it_is(configured: Callable[..., Settings]) -> None:
+    settings = configured(
+        *SMALL, "training.max_epochs=2", "job=search", "group=ours", "dataset.inductive=true"
+    )
+    numbers = train(settings)
+    (run,) = find_runs([settings.output_dir])
+    assert run.metrics == numbers
+    assert run.config["training"]["max_epochs"] == 2
+    assert [row["epoch"] for row in run.epochs()] == [0, 1]
+    assert {row["val/loss"] > 0 for row in run.epochs()} == {True}
+    told = run.description
+    assert (told["dataset"], told["model"], told["seed"]) == ("communities", "SIGN(2,0,0)", 0)
+    assert (told["job"], told["group"], told["experiment"]) == ("search", "ours", None)
+    assert [(hop["name"], hop["scope"], hop["found"]) for hop in told["hops"]] == [
+        (name, scope, False) for scope in ("train", "full") for name in ("X", "p1", "p2")
+    ]
+    assert told["hops"][0]["operator"] is None
+    assert told["hops"][1]["operator"].startswith("NormalizedAdjacency(normalization=gcn")
+    assert (told["hops"][1]["rows"], told["hops"][1]["columns"]) == (1000, 50)
+    assert told["products"] == 4
+    train(configured(*SMALL, "training.max_epochs=1"))
+    train(configured(*SMALL, "training.max_epochs=1"))
+    assert all(hop["found"] for hop in find_runs([settings.output_dir])[-1].description["hops"])
+
+
+def test_an_unfinished_run_has_no_metrics_and_a_row_that_was_cut_short_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text("epoch,val/loss\n0,0.5\n1,")
+    assert Run(tmp_path).metrics is None
+    assert Run(tmp_path).last_checkpoint is None
+    assert Run(tmp_path).epochs() == [{"epoch": 0.0, "val/loss": 0.5}]
+
+
+def test_what_is_not_a_run_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("[")
+    with pytest.raises(SignError, match="cannot be read"):
+        find_runs([tmp_path])[0].description  # noqa: B018
+    assert find_series([tmp_path]) == []
+
+
+def test_deviation_is_that_of_the_population() -> None:
+    found = over_seeds([{"a": 1.0, "b": 2.0}, {"a": 3.0}])
+    assert found == {"a": {"mean": 2.0, "std": 1.0, "values": [1.0, 3.0]}}
+    assert over_seeds([]) == {}
+
+
+def test_a_file_is_whole_or_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    write_json(file, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(file, {"a": object()})
+    assert json.loads(file.read_text()) == {"a": 1}

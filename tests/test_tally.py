@@ -1,0 +1,74 @@
+"""Counts give the metrics of torchmetrics, in whatever parts rows come."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torchmetrics.functional.classification import (
+    multiclass_accuracy,
+    multiclass_f1_score,
+    multilabel_f1_score,
+)
+
+from sign.tally import Tally
+
+CUTS = [(0, 100), (0, 1, 100), (0, 33, 33, 70, 100)]
+
+
+def counted(
+    logits: torch.Tensor, labels: torch.Tensor, losses: torch.Tensor, cuts: tuple
+) -> dict[str, float]:
+    tally = Tally(multilabel=labels.ndim == 2)
+    for start, stop in pairwise(cuts):
+        tally.add(losses[start:stop].sum(), logits[start:stop], labels[start:stop])
+    return {name: float(value) for name, value in tally.results("val").items()}
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_single_labels(cuts: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    logits, labels = torch.randn(100, 5, generator=generator), torch.randint(5, (100,), generator=generator)
+    losses = cross_entropy(logits, labels, reduction="none")
+    numbers = counted(logits, labels, losses, cuts)
+    assert numbers["val/loss"] == pytest.approx(float(losses.mean()), rel=1e-6)
+    expected = float(multiclass_accuracy(logits, labels, 5, average="micro"))
+    assert numbers["val/accuracy"] == numbers["val/micro_f1"] == pytest.approx(expected)
+    assert expected == pytest.approx(float(multiclass_f1_score(logits, labels, 5, average="micro")))
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_several_labels(cuts: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(100, 5, generator=generator)
+    labels = torch.randint(2, (100, 5), generator=generator).float()
+    losses = binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(dim=1)
+    numbers = counted(logits, labels, losses, cuts)
+    expected = float(multilabel_f1_score((logits > 0).int(), labels.int(), 5, average="micro"))
+    assert numbers["val/micro_f1"] == pytest.approx(expected)
+    assert "val/accuracy" not in numbers
+
+
+def test_small_logits_are_not_taken_for_probabilities() -> None:
+    assert counted(torch.full((2, 4), 0.2), torch.ones(2, 4), torch.zeros(2), (0, 2))["val/micro_f1"] == 1.0
+
+
+def test_a_tally_is_empty_after_its_results() -> None:
+    tally = Tally(multilabel=False)
+    tally.add(torch.tensor(5.0), torch.eye(2), torch.tensor([0, 1]))
+    assert tally.results("train")["train/accuracy"] == 1.0
+    tally.add(torch.tensor(7.0), torch.eye(2), torch.tensor([1, 1]))
+    assert {name: float(value) for name, value in tally.results("train").items()} == {
+        "train/loss": 3.5,
+        "train/accuracy": 0.5,
+        "train/micro_f1": 0.5,
+    }
+
+
+def test_counts_of_several_processes_are_added_up() -> None:
+    tally = Tally(multilabel=False)
+    tally.add(torch.tensor(5.0), torch.eye(2), torch.tensor([0, 1]))
+    other = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)  # loss, rows, right ones
+    numbers = tally.results("test", lambda sums: sums + other)
+    assert float(numbers["test/loss"]) == 2.0
+    assert float(numbers["test/accuracy"]) == 2 / 3
