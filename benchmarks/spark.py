@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -87,23 +88,25 @@ def compare(options: Any, folder: Path, console: Console) -> None:
     problem = drawn(options.nodes, options.edges, options.features)
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     moved: dict[str, int] = {}
+    worked: dict[str, float] = {}
     for turn in range(options.rounds):
         for name, engine in contenders.items():
             if name.startswith("blocks") and turn:
                 continue  # once is enough to see how they grow
-            before = shuffled()
+            before, work = shuffled(), core_seconds()
             seconds[name].append(two_hops(problem, engine, folder / "store"))
-            moved[name] = shuffled() - before
+            moved[name], worked[name] = shuffled() - before, core_seconds() - work
     table = Table(
         title=f"two hops, {options.nodes:,} nodes, {options.edges:,} edges, {options.features} features"
     )
-    for column in ("", "seconds", "× local", "shuffled", "by the formula"):
+    for column in ("", "seconds", "× local", "core-seconds", "shuffled", "by the formula"):
         table.add_column(column, justify="left" if not column else "right")
     for name, every in seconds.items():
         best = min(every)
         times, engine = best / min(seconds["local"]), contenders[name]
         formula = memory.readable(predicted(problem, engine.blocks)) if name.startswith("blocks") else ""
-        table.add_row(name, f"{best:.1f}", f"{times:.1f}", memory.readable(moved[name]), formula)
+        work = f"{worked[name]:.0f}"
+        table.add_row(name, f"{best:.1f}", f"{times:.1f}", work, memory.readable(moved[name]), formula)
     console.print(table)
 
 
@@ -117,6 +120,12 @@ def predicted(problem: Problem, ranges: int) -> float:
     sums = ranges * (1 - (1 - 1 / ranges) ** lengths) + 1  # and the self-loop's
     row = 4 * problem.scopes[0].features
     return 2 * float(row * sums.sum() + row * graph.nodes + 8 * lengths.sum())
+
+
+def core_seconds() -> float:
+    """What this process and all of Spark's have computed so far, which a busy machine changes little."""
+    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    return sum(process.cpu_times().user + process.cpu_times().system for process in processes)
 
 
 def shuffled() -> int:
@@ -143,8 +152,6 @@ def bounded(options: Any, folder: Path, console: Console) -> None:
 @contextmanager
 def peaks() -> Iterator[dict[str, tuple[int, int]]]:
     """The largest resident sizes of Spark's processes while it lasts: those of Java and of Python."""
-    import psutil
-
     top: dict[int, tuple[str, int]] = {}
     done = threading.Event()
 
@@ -152,9 +159,9 @@ def peaks() -> Iterator[dict[str, tuple[int, int]]]:
         while not done.wait(0.05):
             for child in psutil.Process().children(recursive=True):
                 try:
-                    kind = "python" if "python" in child.name() else child.name()
-                    size = child.memory_info().rss - child.memory_info().shared
-                    top[child.pid] = (kind, max(size, top.get(child.pid, ("", 0))[1]))
+                    kind, held = child.name(), child.memory_info()
+                    if kind.startswith(("java", "python")):
+                        top[child.pid] = (kind, max(held.rss - held.shared, top.get(child.pid, ("", 0))[1]))
                 except psutil.Error:  # it has ended
                     continue
 

@@ -39,14 +39,18 @@ class Record(NamedTuple):
 
 
 def pack(record: Record) -> pa.RecordBatch:
-    """A record as a batch of its own."""
+    """A record as a batch of its own, which shares its arrays."""
     numbers = [pa.array([number], field.type) for number, field in zip(record[:4], SCHEMA, strict=False)]
-    blobs = [pa.array([None if array is None else _bytes(array)], pa.binary()) for array in record[4:]]
-    return pa.RecordBatch.from_arrays([*numbers, *blobs], schema=SCHEMA)
+    return pa.RecordBatch.from_arrays([*numbers, *map(_blob, record[4:])], schema=SCHEMA)
 
 
-def _bytes(array: Array) -> memoryview:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+def _blob(array: Array | None) -> pa.Array:
+    """The bytes of an array as one value. (pyarrow's own conversion of a buffer never lets go of it.)"""
+    if array is None:
+        return pa.nulls(1, pa.binary())
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    offsets = np.array([0, len(content)], np.int32)
+    return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(content)])
 
 
 def unpack(batch: pa.RecordBatch) -> Iterator[Record]:
