@@ -34,5 +34,5 @@ clean: ## remove the environment and caches (data, store and outputs stay)
 
 .venv/.installed-dev: .venv/.created pyproject.toml requirements.lock
 	@echo "Installing the tested set with the developer tools into .venv (once; a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev,spark]'
 	@touch $@ .venv/.installed

@@ -28,6 +28,7 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
 
     An expected error becomes one sentence and exit code 1; with HYDRA_FULL_ERROR=1 it is a traceback.
     """
+    sys.argv[1:] = map(spelled, sys.argv[1:])
     register()
     task = answering(task)
     full = os.environ.get(FULL_ERROR, "0") not in ("", "0")
@@ -53,6 +54,17 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def spelled(word: str) -> str:
+    """A word as Hydra takes it: Spark's names of masters are quoted, its settings need not be listed in a file.
+
+    >>> spelled("engine.master=local[2]"), spelled("engine.conf.spark.task.cpus=2"), spelled("model.p=4")
+    ("engine.master='local[2]'", '++engine.conf.spark.task.cpus=2', 'model.p=4')
+    """
+    if word.startswith("engine.conf."):
+        return f"++{word}"
+    return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", word)
 
 
 def _exit(error: BaseException) -> NoReturn:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sign import memory
 from sign.console import console
-from sign.engines.engine import Engine
+from sign.engines.engine import Engine, Job
 from sign.errors import SignError
 from sign.fingerprint import digest
 from sign.operators.operator import Operator
@@ -165,8 +165,10 @@ def _write_powers(
     With one block, a power is in the store before the next begins; with several, the last block completes them.
     """
     start, last = _start(task, min(drafts)), max(drafts)
-    matrix = operator.matrix(origin.graph)
+    matrix = task.engine.matrix(operator, origin.graph)
     needed = _needed(operator, matrix, used, drafts, start)
+    if task.engine.takes_jobs:
+        return _hand_over(task, origin, operator, matrix, needed, used, drafts, start)
     blocks = _column_blocks(task, operator, matrix)
     order = None
     if not operator.is_one_product and len(blocks) == 1:  # else the memory is needed for columns
@@ -196,6 +198,49 @@ def _write_powers(
                     draft.commit(seconds[power], operator.products)
         del x, spare, result  # before the next block is loaded
     return seconds
+
+
+def _hand_over(
+    task: Task,
+    origin: Origin,
+    operator: Operator,
+    matrix: Matrix,
+    needed: dict[int, Rows],
+    used: Rows,
+    drafts: dict[int, Draft],
+    start: int,
+) -> dict[int, float]:
+    """Store powers that the engine computes in one job; they are whole together."""
+    began = time.perf_counter()
+
+    def write(power: int, rows: slice, columns: slice, values: Array) -> None:
+        array = drafts[power].array
+        array[rows, columns] = _as_stored(values, task.store.dtype, str(operator))
+        memory.release(array[rows])
+
+    task.engine.run(
+        Job(
+            apply=operator.apply,
+            polynomial=operator.polynomial,
+            buffers=operator.buffers,
+            matrix=matrix,
+            columns=task.scope.features,
+            rows={power: needed[power] for power in sorted(needed)},
+            wanted=drafts.keys(),
+            used=used,
+            dtype=task.store.dtype,
+            read=partial(_read, task, origin, start),
+            write=write,
+        )
+    )
+    nodes = task.scope.nodes
+    task.work.rows += operator.products * sum(
+        nodes if rows is None else len(rows) for rows in needed.values()
+    )
+    task.work.all_rows += operator.products * nodes * len(needed)
+    task.work.advance(len(drafts), task.letter)
+    seconds = (time.perf_counter() - began) / len(drafts)
+    return {power: draft.commit(seconds, operator.products) for power, draft in drafts.items()}
 
 
 def _start(task: Task, first: int) -> int:
@@ -255,12 +300,18 @@ def _column_blocks(task: Task, operator: Operator, matrix: Matrix) -> list[slice
 def _load(task: Task, origin: Origin, power: int, block: slice) -> Floats:
     """Columns of the array that products start from, read in order."""
     x = np.empty((task.scope.nodes, block.stop - block.start), np.float32)
-    array = task.chain(None).open(power) if power else origin.graph.features
-    for part in memory.slices(array):
-        x[part] = array[part, block] if power else origin.scaling.apply(array[part], block)
-        if isinstance(array, np.ndarray):
-            memory.release(array[part])
+    for part in memory.slices(task.chain(None).open(power) if power else origin.graph.features):
+        x[part] = _read(task, origin, power, part, block)
     return x
+
+
+def _read(task: Task, origin: Origin, power: int, rows: slice, columns: slice) -> Floats:
+    """Some rows and columns of the array that products start from."""
+    array = task.chain(None).open(power) if power else origin.graph.features
+    values = array[rows, columns].astype(np.float32) if power else origin.scaling.apply(array[rows], columns)
+    if isinstance(array, np.ndarray):
+        memory.release(array[rows])
+    return values
 
 
 def _product(

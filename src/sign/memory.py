@@ -70,6 +70,12 @@ def left() -> int:
     return (default() if budget is None else budget.total) - resident()
 
 
+def scratch() -> Path | None:
+    """The folder for what has no room, where there is a budget."""
+    budget = _budget.get()
+    return None if budget is None else budget.scratch
+
+
 def default() -> int:
     """The budget of a process that was given none."""
     return resident() + int(SHARE * available())

@@ -8,7 +8,7 @@ import numpy as np
 
 from sign.graph import Graph
 from sign.operators.chebyshev import apply_polynomial, coefficients
-from sign.operators.operator import Operator, Product, inverse_power
+from sign.operators.operator import Operator, Polynomial, Product, inverse_power
 from sign.settings import Range
 from sign.sparse import Array, Floats, Matrix
 
@@ -44,6 +44,11 @@ class HeatKernel(Operator):
     def products(self) -> int:
         """Terms of the expansion beyond the constant one."""
         return len(self._terms) - 1
+
+    @property
+    def polynomial(self) -> Polynomial | None:
+        """The expansion."""
+        return Polynomial(tuple(self._terms)) if type(self).apply is HeatKernel.apply else None
 
     @cached_property
     def _terms(self) -> Array:

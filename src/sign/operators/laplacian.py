@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sign.graph import Graph
-from sign.operators.operator import Operator, Product, inverse_power
+from sign.operators.operator import Operator, Polynomial, Product, inverse_power
 from sign.sparse import Floats, Matrix
 
 
@@ -27,3 +27,8 @@ class Laplacian(Operator):
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
         """x - A x."""
         return x - product(matrix, x)
+
+    @property
+    def polynomial(self) -> Polynomial | None:
+        """1 - t."""
+        return Polynomial((1.0, -1.0)) if type(self).apply is Laplacian.apply else None

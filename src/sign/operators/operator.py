@@ -22,6 +22,20 @@ class Product(Protocol):
 
 
 @dataclass(frozen=True)
+class Polynomial:
+    """A sum of Chebyshev polynomials of a matrix, with these coefficients.
+
+    With ``normalized`` the rows of the result are divided by what the same sum makes of a column of ones.
+    """
+
+    terms: tuple[float, ...]
+    normalized: bool = False
+
+
+ONE_PRODUCT = Polynomial((0.0, 1.0))
+
+
+@dataclass(frozen=True)
 class Operator(Checked, ABC):
     """A linear map B. It holds no data: its fields are its equality, its repr and its fingerprint."""
 
@@ -42,6 +56,11 @@ class Operator(Checked, ABC):
     def is_one_product(self) -> bool:
         """Whether B x is the product itself, so that a row of it needs only the rows that its entries name."""
         return type(self).apply is Operator.apply
+
+    @property
+    def polynomial(self) -> Polynomial | None:
+        """B as a polynomial of its matrix, for engines whose rows are not at hand; None where it is not known."""
+        return ONE_PRODUCT if self.is_one_product else None
 
     @property
     def buffers(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sign.graph import Graph
 from sign.operators.chebyshev import apply_polynomial, coefficients
-from sign.operators.operator import Operator, Product, inverse_power
+from sign.operators.operator import Operator, Polynomial, Product, inverse_power
 from sign.settings import Power, Range
 from sign.sparse import CSR, Array, Floats, Matrix
 
@@ -78,6 +78,13 @@ class PersonalizedPageRank(Operator):
     def is_one_product(self) -> bool:
         """Whether the matrix is PPR itself."""
         return self.method == "push" and type(self).apply is PersonalizedPageRank.apply
+
+    @property
+    def polynomial(self) -> Polynomial | None:
+        """The expansion of ``solve``; for ``push`` the matrix itself."""
+        if self.method == "push" or type(self).apply is not PersonalizedPageRank.apply:
+            return super().polynomial
+        return Polynomial(tuple(self._terms), normalized=True)
 
     @property
     def _restart(self) -> float:

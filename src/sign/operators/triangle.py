@@ -1,6 +1,8 @@
 """The triangle-induced adjacency (model.t)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -8,6 +10,8 @@ from sign.graph import Graph
 from sign.operators.motif import motif_matrix
 from sign.operators.operator import Operator
 from sign.sparse import CSR, Array, Matrix
+
+Count: TypeAlias = Callable[[CSR], Array]  # the triangles of every entry of a symmetric loopless matrix
 
 
 @dataclass(frozen=True)
@@ -29,21 +33,22 @@ class TriangleAdjacency(Operator):
 
     keep_self_loops: bool = False
 
-    def matrix(self, graph: Graph) -> Matrix:
-        """The weighted counts, with their row sums as a factor on the left."""
+    def matrix(self, graph: Graph, count: Count | None = None) -> Matrix:
+        """The weighted counts, with their row sums as a factor on the left; an engine may ``count`` them."""
         csr = graph.undirected if self.keep_self_loops else graph.undirected.without_loops()
-        return motif_matrix(csr, common_neighbours(csr))
+        return motif_matrix(csr, common_neighbours(csr, count))
 
 
-def common_neighbours(csr: CSR) -> Array:
+def common_neighbours(csr: CSR, count: Count | None = None) -> Array:
     """For every entry ij of a symmetric matrix, the number of k with entries ik and jk."""
     from sign.operators.counting import triangles
 
+    count = count or triangles
     loops = csr.rows == csr.indices
     if not loops.any():
-        return triangles(csr)
+        return count(csr)
     counts = np.empty(csr.entries, np.int64)
-    counts[~loops] = triangles(csr.keep(~loops))
+    counts[~loops] = count(csr.keep(~loops))
     looped = np.zeros(csr.nodes, np.int64)
     looped[csr.rows[loops]] = 1
     counts[~loops] += looped[csr.rows[~loops]] + looped[csr.indices[~loops]]

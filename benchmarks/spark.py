@@ -1,0 +1,182 @@
+"""Diffusion on Spark beside the local engine: ``python benchmarks/spark.py``.
+
+One run, on one graph: two hops into a store with the local engine and with both plans of Spark on ``local[2]``, the
+plan *blocks* with several numbers of ranges, and then a graph that is larger than what executors may take, with the
+peak memory of each of their processes. What Spark takes to start, and to load our package in its processes, is
+reported by itself. The contenders take turns, and the fastest of their rounds counts.
+"""
+
+import argparse
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from sign import memory
+from sign.datasets.communities import Communities
+from sign.diffusion import diffuse
+from sign.engines.engine import Engine
+from sign.engines.local import LocalEngine
+from sign.engines.spark import session
+from sign.engines.spark.engine import SparkEngine
+from sign.operators.adjacency import NormalizedAdjacency
+from sign.problem import Problem, problem_of
+from sign.store import Store
+
+MASTER = "local[2]"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--edges", type=int, default=10_000_000)
+    parser.add_argument("--features", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--blocks", type=int, nargs="*", default=[4, 8, 16, 32])
+    parser.add_argument(
+        "--large", type=int, nargs=3, default=[2_000_000, 40_000_000, 64], help="nodes edges features"
+    )
+    parser.add_argument("--executor-memory", default="256MB", help="for the large graph")
+    options = parser.parse_args()
+    console = Console()
+    with tempfile.TemporaryDirectory() as folder:
+        compare(options, Path(folder), console)
+        bounded(options, Path(folder), console)
+
+
+def drawn(nodes: int, edges: int, features: int) -> Problem:
+    return problem_of(Communities(nodes=nodes, edges=edges, features=features).load())
+
+
+def two_hops(problem: Problem, engine: Engine, folder: Path) -> float:
+    """Seconds of two powers into a new store; the features are there before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    diffuse(problem, {}, engine, Store(str(folder)))
+    hops = diffuse(problem, {"p": (NormalizedAdjacency(), 2)}, engine, Store(str(folder)))
+    shutil.rmtree(folder, ignore_errors=True)
+    return hops.seconds
+
+
+def compare(options: Any, folder: Path, console: Console) -> None:
+    began = time.perf_counter()
+    session.connect(MASTER, {})
+    started = time.perf_counter()
+    small = drawn(1000, 5000, options.features)
+    contenders: dict[str, Engine] = {
+        "local": LocalEngine(),
+        "columns": SparkEngine(master=MASTER, plan="columns"),
+    }
+    contenders |= {
+        f"blocks {n}²": SparkEngine(master=MASTER, plan="blocks", blocks=n) for n in options.blocks
+    }
+    for engine in contenders.values():
+        two_hops(small, engine, folder / "store")
+    console.print(
+        f"start {started - began:.1f} s, first jobs {time.perf_counter() - started:.1f} s, both not counted below"
+    )
+    problem = drawn(options.nodes, options.edges, options.features)
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    moved: dict[str, int] = {}
+    worked: dict[str, float] = {}
+    for turn in range(options.rounds):
+        for name, engine in contenders.items():
+            if name.startswith("blocks") and turn:
+                continue  # once is enough to see how they grow
+            before, work = shuffled(), core_seconds()
+            seconds[name].append(two_hops(problem, engine, folder / "store"))
+            moved[name], worked[name] = shuffled() - before, core_seconds() - work
+    table = Table(
+        title=f"two hops, {options.nodes:,} nodes, {options.edges:,} edges, {options.features} features"
+    )
+    for column in ("", "seconds", "× local", "core-seconds", "shuffled", "by the formula"):
+        table.add_column(column, justify="left" if not column else "right")
+    for name, every in seconds.items():
+        best = min(every)
+        times, engine = best / min(seconds["local"]), contenders[name]
+        formula = memory.readable(predicted(problem, engine.blocks)) if name.startswith("blocks") else ""
+        work = f"{worked[name]:.0f}"
+        table.add_row(name, f"{best:.1f}", f"{times:.1f}", work, memory.readable(moved[name]), formula)
+    console.print(table)
+
+
+def predicted(problem: Problem, ranges: int) -> float:
+    """Bytes that two products should move: a sum for each row and range of columns that it has entries in.
+
+    Beside these, the features and the pieces of the matrix, eight bytes an entry, are brought to the first stage.
+    """
+    graph = problem.scopes[0].origin.graph
+    lengths = np.diff(graph.undirected.indptr)
+    sums = ranges * (1 - (1 - 1 / ranges) ** lengths) + 1  # and the self-loop's
+    row = 4 * problem.scopes[0].features
+    return 2 * float(row * sums.sum() + row * graph.nodes + 8 * lengths.sum())
+
+
+def core_seconds() -> float:
+    """What this process and all of Spark's have computed so far, which a busy machine changes little."""
+    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    return sum(process.cpu_times().user + process.cpu_times().system for process in processes)
+
+
+def shuffled() -> int:
+    """Bytes that all stages so far have written for others to read."""
+    executors = session.connect(MASTER, {}).sparkContext._jsc.sc().statusStore().executorList(False)
+    return sum(executors.apply(number).totalShuffleWrite() for number in range(executors.size()))
+
+
+def bounded(options: Any, folder: Path, console: Console) -> None:
+    problem = drawn(*options.large)
+    engine = SparkEngine(master=MASTER, executor_memory=options.executor_memory)
+    with peaks() as found:
+        took = two_hops(problem, engine, folder / "store")
+    graph = problem.scopes[0].origin.graph
+    size = graph.adjacency.indices.nbytes + graph.adjacency.indptr.nbytes
+    console.print(
+        f"{graph.nodes:,} nodes, a graph of {memory.readable(size)} and features of "
+        f"{memory.readable(graph.features.nbytes)}, executors with {options.executor_memory}: {took:.1f} s"
+    )
+    for kind, (count, top) in found.items():
+        console.print(f"  {kind}: {count} processes, at most {memory.readable(top)} resident in one")
+
+
+@contextmanager
+def peaks() -> Iterator[dict[str, tuple[int, int]]]:
+    """The largest resident sizes of Spark's processes while it lasts: those of Java and of Python."""
+    top: dict[int, tuple[str, int]] = {}
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            for child in psutil.Process().children(recursive=True):
+                try:
+                    kind, held = child.name(), child.memory_info()
+                    if kind.startswith(("java", "python")):
+                        top[child.pid] = (kind, max(held.rss - held.shared, top.get(child.pid, ("", 0))[1]))
+                except psutil.Error:  # it has ended
+                    continue
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    result: dict[str, tuple[int, int]] = {}
+    try:
+        yield result
+    finally:
+        done.set()
+        watcher.join()
+        for kind, size in top.values():
+            count, most = result.get(kind, (0, 0))
+            result[kind] = (count + 1, max(most, size))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Products on Apache Spark, for graphs that outgrow a machine."""

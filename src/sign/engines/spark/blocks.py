@@ -1,0 +1,200 @@
+"""The plan *blocks*: neither the graph nor the features have to fit an executor.
+
+Nodes are cut into ranges. The matrix becomes pieces, compressed rows of one range with columns of one range, with
+all factors multiplied into their entries; features are records of one range. A product is two stages, each a shuffle
+that brings together what has the same key and sorts it, so that a task reads it as a stream:
+
+1. by columns: the features of a range meet the pieces with these columns, and make sums for the rows of each piece;
+2. by rows: the sums for a range are added up in a fixed order, and the polynomial goes one term on.
+
+After each product the state is Parquet again: a lost task, or a lost machine, is computed again from there.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sign import memory
+from sign.engines.engine import Job
+from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut, Multiply
+from sign.engines.spark.place import Place, Shared
+from sign.engines.spark.records import DDL, SIZE, Record, pieces
+from sign.operators.operator import ONE_PRODUCT, Polynomial
+from sign.sparse import CSR, Array, Floats, Matrix
+
+ORDER = ("key", "kind", "other", "first")
+
+
+def run(job: Job, place: Place, count: int, width: int, threads: int) -> None:
+    """Compute a job with ``count`` ranges of nodes, ``width`` columns at a time."""
+    blocks = _Blocks(place, ranges(job.matrix.csr.indptr, count), width, threads)
+    blocks.cut(job.matrix)
+    used = place.share(job.used, "used")
+    for first in range(0, job.columns, width):
+        _run_columns(job, blocks, slice(first, min(first + width, job.columns)), used)
+
+
+def _run_columns(job: Job, blocks: "_Blocks", columns: slice, used: Shared | None) -> None:
+    """Take some columns through all powers."""
+    normalized = job.polynomial is not None and job.polynomial.normalized
+    width = columns.stop - columns.start
+
+    def features(part: slice) -> Floats:
+        rows = job.read(part, columns)
+        return np.column_stack([rows, np.ones(len(rows), np.float32)]) if normalized else rows
+
+    blocks.width = width + normalized
+    blocks.put(features)
+    for power, rows in job.rows.items():
+        if job.polynomial is None:
+            blocks.apply(job, rows)
+        else:
+            blocks.go_on(job.polynomial, job.dtype, rows)
+        if power in job.wanted:
+            for first, values in blocks.get(used, job.dtype):
+                job.write(power, slice(first, first + len(values)), columns, values[:, :width])
+
+
+def ranges(indptr: Array, count: int) -> Array:
+    """Boundaries of at most ``count`` ranges of nodes, for which nodes and entries both count half.
+
+    So none has more than twice the nodes of an even share, nor, but for a single long row, twice the entries.
+    """
+    nodes, entries = len(indptr) - 1, max(int(indptr[-1]), 1)
+
+    def work(row: int) -> float:
+        return row / nodes + int(indptr[row]) / entries
+
+    inner = np.linspace(0, work(nodes), count + 1)[1:-1]
+    cuts = [bisect_left(range(nodes), bound, key=work) for bound in inner]
+    return np.unique(np.array([0, *cuts, nodes], np.int64))
+
+
+def by_key(table: Any, count: int) -> Any:
+    """Records with the keys 0 to ``count`` - 1, each in a task of its own and in order."""
+    return table.repartitionById(count, "key").sortWithinPartitions(*ORDER)
+
+
+@dataclass
+class _Blocks:
+    """The matrix, and the state of a chain of products, as tables."""
+
+    place: Place
+    bounds: Array
+    width: int
+    threads: int
+    version: int = 0
+
+    def cut(self, matrix: Matrix) -> None:
+        """Make pieces of a matrix: the driver hands out rows in order, executors cut them."""
+        with self.place.tables(["rows"]) as (sink,):
+            for key in range(len(self.bounds) - 1):
+                for record in row_records(matrix.csr, key, *map(int, self.bounds[key : key + 2])):
+                    sink(record)
+        left, right = (self.place.share(factor, "factor") for factor in (matrix.left, matrix.right))
+        cut = Cut(self.bounds, left, right, matrix.self_loop)
+        self._write(self.place.table("rows").mapInArrow(lambda batches: cut(batches), DDL), "pieces")
+        self.place.remove("rows")
+
+    def put(self, read: Callable[[slice], Floats]) -> None:
+        """Make rows that the driver reads the state of a new chain."""
+        self.place.remove(self._state)
+        self.version += 1
+        with self.place.tables([self._state]) as (sink,):
+            for key in range(len(self.bounds) - 1):
+                first, last = map(int, self.bounds[key : key + 2])
+                for part in pieces(last - first, 4 * self.width):
+                    values = read(slice(first + part.start, first + part.stop))
+                    sink(Record(key, CURRENT, first=part.start, values=values))
+
+    def get(self, used: Shared | None, dtype: str) -> Iterator[tuple[int, Floats]]:
+        """The rows used of the result, as the store has them: the place of the first, and values."""
+        choose = Choose(self.bounds, used, self.width, dtype)
+        state = self.place.table(self._state)
+        self._write(state.mapInArrow(lambda batches: choose(batches), DDL), "chosen")
+        for record in self.place.records("chosen"):
+            yield record.first, record.floats(self.width, dtype)
+        self.place.remove("chosen")
+
+    def go_on(self, polynomial: Polynomial, dtype: str, rows: Array | None) -> None:
+        """Make the state B x of x, for B a polynomial of the matrix."""
+        terms = (*polynomial.terms, 0.0)[: max(len(polynomial.terms), 2)]
+        mask = None
+        if rows is not None:
+            wanted = np.zeros(self.bounds[-1], np.bool_)
+            wanted[rows] = True
+            mask = self.place.share(wanted, "mask")
+        for number in range(1, len(terms)):
+            last = number == len(terms) - 1
+            combine = Combine(
+                self.bounds,
+                self.width,
+                terms,
+                number,
+                last and polynomial.normalized,
+                dtype if last else "float32",
+            )
+            self._product(mask, combine)
+
+    def apply(self, job: Job, rows: Array | None) -> None:
+        """The same for an operator that is not known to be a polynomial: the driver holds what it adds up."""
+
+        def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
+            self.put(lambda part: x[part])
+            self.go_on(ONE_PRODUCT, "float32", rows)
+            return self._load()
+
+        result = job.apply(job.matrix, self._load(), product)
+        with np.errstate(over="ignore"):  # who writes it finds what is not finite
+            self.put(lambda part: result[part].astype(job.dtype).astype(np.float32))
+
+    def _load(self) -> Floats:
+        x = memory.empty((int(self.bounds[-1]), self.width), np.float32)
+        for first, values in self.get(None, "float32"):
+            x[first : first + len(values)] = values
+        return x
+
+    def _product(self, mask: Shared | None, combine: Combine) -> None:
+        """One product, and what the polynomial makes of it; the state becomes the next one."""
+        count = len(self.bounds) - 1
+        state = self.place.table(self._state)
+        multiply = Multiply(self.bounds, mask, self.width, self.threads)
+        current = state.where(state.kind == CURRENT)
+        sums = by_key(self.place.table("pieces").union(current), count).mapInArrow(
+            lambda batches: multiply(batches), DDL
+        )
+        gathered = sums.union(state) if combine.reads_state else sums
+        after = by_key(gathered, count).mapInArrow(lambda batches: combine(batches), DDL)
+        before, self.version = self._state, self.version + 1
+        self._write(after, self._state)
+        self.place.remove(before)
+
+    def _write(self, table: Any, name: str) -> None:
+        table.write.parquet(self.place.address(name))
+
+    @property
+    def _state(self) -> str:
+        return f"state-{self.version}"
+
+
+def row_records(csr: CSR, key: int, first: int, last: int) -> Iterator[Record]:
+    """The rows of a range: stretches of entries, which may end within a row, and stretches of the diagonal."""
+    for part in pieces(last - first, 4):
+        yield Record(key, LOOPS, other=part.stop - part.start, first=first + part.start)
+    start, stop = int(csr.indptr[first]), int(csr.indptr[last])
+    for low in range(start, stop, SIZE // 4):
+        high = min(low + SIZE // 4, stop)
+        top = int(np.searchsorted(csr.indptr, low, "right")) - 1
+        bottom = int(np.searchsorted(csr.indptr, high, "left"))
+        yield Record(
+            key,
+            other=top - first,
+            first=low,
+            indptr=np.clip(csr.indptr[top : bottom + 1], low, high) - low,
+            indices=csr.indices[low:high].astype(np.int64, copy=False),
+            values=None if csr.weights is None else csr.weights[low:high],
+        )
+        memory.release(csr.indices[low:high], None if csr.weights is None else csr.weights[low:high])

@@ -1,0 +1,68 @@
+"""Which plan a job takes, and how it is cut: from the size of the graph and of the executors alone."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from sign import memory
+from sign.engines.engine import Job
+from sign.errors import SignError
+from sign.operators.operator import ONE_PRODUCT
+
+HELD = 0.5  # of the executors' memory that arrays of a plan may take; the rest is for records on their way
+RANGES = 2  # for each task that runs at once, so that all have something to do until the end
+ARRAYS, STATE = 2, 5  # of one range that a task holds for a product alone, and for a polynomial
+
+
+@dataclass(frozen=True)
+class Executors:
+    """Bytes that the Python processes of an executor may take, and tasks that run at once, in all and in one."""
+
+    memory: int
+    slots: int
+    at_once: int
+
+    def ranges(self, size: int) -> int:
+        """Ranges of nodes such that tasks that run at once hold their parts of ``size`` bytes."""
+        fitting = math.ceil(
+            2 * size * self.at_once / (HELD * self.memory)
+        )  # a range is up to two even shares
+        return max(fitting, RANGES * self.slots)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """*columns* in tasks of ``width`` columns, or *blocks* of ``ranges`` squared with ``width`` columns at a time."""
+
+    name: Literal["columns", "blocks"]
+    width: int
+    ranges: int
+    why: str
+
+    def __str__(self) -> str:
+        if self.name == "columns":
+            return f"plan columns ({self.why}), {self.width} columns a task"
+        return (
+            f"plan blocks ({self.why}), {self.ranges} × {self.ranges} blocks, {self.width} columns at a time"
+        )
+
+
+def choose(job: Job, executors: Executors, plan: str, ranges: int | None, width: int | None) -> Plan:
+    """The plan of a job: the one that is asked for, or for ``auto`` the one that fits."""
+    csr, has = job.matrix.csr, f"an executor's {memory.readable(executors.memory)}"
+    arrays = (csr.indptr, csr.indices, csr.weights, job.matrix.left, job.matrix.right)
+    graph = sum(array.nbytes for array in arrays if array is not None)
+    column = 4 * csr.nodes * job.buffers * executors.at_once
+    widest = int(HELD * (executors.memory - graph)) // column
+    least = min(job.columns, memory.LINE if plan == "auto" else 1)  # fewer than a cache line are slow
+    size = f"the graph's {memory.readable(graph)}"
+    more = f"{size} and {memory.readable(least * column)} for {least} columns a task"
+    if plan != "blocks" and widest >= least:
+        even = max(math.ceil(job.columns / executors.slots), memory.LINE)
+        return Plan("columns", min(widest, even, job.columns), 0, f"{size} fit {has}")
+    if plan == "columns":
+        raise SignError(f"engine.plan=columns: {more} do not fit {has}; use engine.plan=blocks")
+    width = min(width or job.columns, job.columns)
+    held = ARRAYS if job.polynomial == ONE_PRODUCT else STATE
+    ranges = ranges or executors.ranges(4 * csr.nodes * (width + 1) * held)
+    return Plan("blocks", width, ranges, "as told" if plan == "blocks" else f"{more} do not fit {has}")

@@ -1,0 +1,169 @@
+"""The connection to Spark: what it needs on this machine, and the session that all jobs share."""
+
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import sign
+from sign.console import console
+from sign.errors import SignError
+
+JAVA = 17  # the oldest that Spark 4 runs on
+INSTALL = "pip install -c requirements.lock '.[spark]'"
+JAVA_OPTIONS = (
+    f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}",
+    "-XX:+UseParallelGC",  # the default collector has trouble with arrays of megabytes
+    "-XX:TieredStopAtLevel=1",  # what takes time is compiled by numba; this halves the work of starting
+)
+# Records hold arrays of megabytes, so a few of them are a batch; floats do not compress.
+DEFAULTS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
+    "spark.sql.parquet.enableVectorizedReader": "false",  # its batches have thousands of records
+    "spark.sql.parquet.compression.codec": "uncompressed",
+    "spark.hadoop.parquet.enable.dictionary": "false",
+    "spark.hadoop.parquet.block.size": str(1 << 25),
+    "spark.shuffle.compress": "false",
+    "spark.shuffle.spill.compress": "false",
+    # plans say themselves how many tasks there are
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.unionOutputPartitioning": "false",
+    "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than so few records
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.extraJavaOptions": " ".join(JAVA_OPTIONS),
+}
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+_running: dict[tuple[Any, ...], Any] = {}  # the session of this process, by its settings; Spark allows one
+
+
+def is_local(master: str) -> bool:
+    """Whether executors are threads of a process on this machine."""
+    return master.partition("[")[0] == "local"
+
+
+def check() -> None:
+    """Refuse to begin without PySpark, or without a Java that it runs on."""
+    if find_spec("pyspark") is None:
+        raise SignError(f"engine=spark: PySpark is not installed; {INSTALL}")
+    advice = f"install Java {JAVA} or later, or set JAVA_HOME to one"
+    version = java_version()
+    if version is None:
+        raise SignError(f"engine=spark: there is no Java here; {advice}")
+    if version < JAVA:
+        raise SignError(
+            f"engine=spark: Spark needs Java {JAVA} or later, but this one is {version}; {advice}"
+        )
+
+
+def java_version() -> int | None:
+    """The major version of the Java that Spark would start, None where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None:
+        return None
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    found = re.search(r'version "(?:1\.)?(\d+)', shown)
+    return int(found[1]) if found else None
+
+
+def flat(conf: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Nested settings under Spark's dotted names.
+
+    >>> flat({"spark": {"task": {"cpus": 2}, "ui.enabled": True, "jars": None}})
+    {'spark.task.cpus': '2', 'spark.ui.enabled': 'true'}
+    """
+    settings: dict[str, str] = {}
+    for key, value in conf.items():
+        if isinstance(value, Mapping):
+            settings |= flat(value, f"{prefix}{key}.")
+        elif value is not None:
+            settings[f"{prefix}{key}"] = str(value).lower() if isinstance(value, bool) else str(value)
+    return settings
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without PySpark's remark on pandas 3, of which nothing is used here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
+
+
+def connect(master: str, conf: Mapping[str, Any]) -> Any:
+    """The session with these settings: the one that runs already, or a new one."""
+    settings = flat(conf)
+    key = (master, tuple(sorted(settings.items())))
+    if key in _running and _running[key].sparkContext._jsc is not None:
+        return _running[key]
+    check()
+    stop()
+    began = time.perf_counter()
+    with quiet():
+        session = _start(master, settings)
+    _running[key] = session
+    console.print(
+        f"spark {session.version} on {master}: started in {time.perf_counter() - began:.1f} s", soft_wrap=True
+    )
+    return session
+
+
+def _start(master: str, settings: dict[str, str]) -> Any:
+    from pyspark.sql import SparkSession
+
+    source = Path(sign.__file__).parents[1]
+    every = DEFAULTS | settings
+    if is_local(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        every = LOCAL | {"spark.executorEnv.PYTHONPATH": str(source)} | every
+    builder = SparkSession.builder.master(master).appName("SIGN")
+    for name, value in every.items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+        if not is_local(master):
+            session.sparkContext.addPyFile(_packed(source))
+        session.range(1).count()  # an executor is there
+    except Exception as error:  # of Spark, Hadoop, py4j: all that can be wrong with a cluster
+        raise SignError(f"engine.master={master}: Spark did not start ({last_line(error)})") from error
+    return session
+
+
+def _packed(source: Path) -> str:
+    """Our package as an archive, for executors on machines that do not have it."""
+    folder = Path(tempfile.mkdtemp(prefix="sign-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    copy = folder / "package"
+    shutil.copytree(source / "sign", copy / "sign", ignore=shutil.ignore_patterns("__pycache__", "files"))
+    return shutil.make_archive(str(folder / "sign"), "zip", copy)
+
+
+def last_line(error: BaseException) -> str:
+    """What an error of Spark says in the end: the innermost cause, without the way to it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if re.match(r"(Caused by: )?[\w.]+(Error|Exception)\b", line)]
+    return (causes or lines or [type(error).__name__])[-1].removeprefix("Caused by: ")
+
+
+@atexit.register
+def stop() -> None:
+    """End the session, if one runs."""
+    while _running:
+        _running.popitem()[1].stop()
