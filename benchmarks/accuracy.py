@@ -10,12 +10,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from hydra import compose, initialize_config_dir
 from rich.console import Console
 from rich.table import Table
 
 import sign.console
-from sign.configuration import CONF, configure
+from sign.configuration import composed, configure
 from sign.datasets.shchur import FILES
 from sign.experiment import train
 
@@ -44,9 +43,7 @@ def runs(overrides: list[str], seeds: int, folder: Path) -> dict[str, np.ndarray
     for seed in range(seeds):
         words = [*overrides, f"seed={seed}", f"dataset.split_seed={seed}", "logger=none"]
         words += [f"paths.store_dir={folder / 'store'}", f"paths.output_dir={folder / 'outputs'}"]
-        with initialize_config_dir(str(CONF)):
-            settings = configure(compose("train", overrides=words), words)
-        results.append(train(settings))
+        results.append(train(configure(composed(*words), words)))
     return {split: np.array([result[f"{split}/accuracy"] for result in results]) for split in ("val", "test")}
 
 

@@ -10,7 +10,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,15 +18,15 @@ from typing import Any
 from unittest import mock
 
 import torch
-from hydra import compose, initialize_config_dir
 from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
 from sign import experiment
-from sign.configuration import CONF, Settings, configure
+from sign.configuration import Settings, composed, configure
 from sign.console import console
 from sign.datamodule import SIGNDataModule
 from sign.loggers import CsvOnly, RunCard, Tracker, WandB
+from sign.runs import Run
 
 
 class Ticker(Logger):
@@ -56,8 +56,8 @@ class Ticking(Tracker):
     def start(self, run: RunCard) -> list[Logger]:
         return [*self.inner.start(run), self.ticker]
 
-    def finish(self, loggers: list[Logger], summary: dict[str, float]) -> None:
-        self.inner.finish(loggers[:-1], summary)
+    def finish(self, loggers: list[Logger], run: Run, manifests: Sequence[Path]) -> None:
+        self.inner.finish(loggers[:-1], run, manifests)
 
 
 def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int) -> Settings:
@@ -75,8 +75,7 @@ def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int
         "logger=csv",
         *asked.overrides,
     ]
-    with initialize_config_dir(str(CONF)):
-        return configure(compose("train", overrides=words), words)
+    return configure(composed(*words), words)
 
 
 def ours(settings: Settings, tracker: Tracker) -> float:

@@ -1,5 +1,6 @@
 """Shared set-up: a composed configuration with its folders in a temporary place."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import pytest
 from hypothesis import settings
 
 from sign.configuration import Settings, composed, configure
+
+# Workers of pytest with several threads each wait for one another; so would the commands that tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("sign", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("sign")
