@@ -12,7 +12,7 @@ from sign.configuration import Settings, composed, configure
 # Workers of pytest with several threads each wait for one another; so would the commands that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-settings.register_profile("sign", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("sign", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("sign")
 
 REPOSITORY = Path(__file__).parents[1]
