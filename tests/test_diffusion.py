@@ -297,6 +297,13 @@ def test_torch_keeps_to_a_budget_by_blocks(tmp_path: Path, monkeypatch: pytest.M
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
+def test_an_operator_without_a_product(tmp_path: Path) -> None:
+    graph = Communities(nodes=40, edges=70, features=3).load()
+    hops = diffuse(problem_of(graph), {"h": (HeatKernel(time=0), 1)}, LocalEngine(), Store(str(tmp_path)))
+    features, heated = hops.arrays["test"]
+    assert (features == heated).all()
+
+
 def test_a_graph_of_one_node(tmp_path: Path) -> None:
     graph = graph_of([], 1, features=np.ones((1, 2), np.float32))
     hops = diffuse(problem_of(graph), EVERY, LocalEngine(), Store(str(tmp_path)))

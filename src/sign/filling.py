@@ -177,7 +177,7 @@ def _write_powers(
     if order is not None:
         matrix, wanted = renumbered(matrix, order), places(order)[slice(None) if used is None else used]
     seconds = dict.fromkeys(drafts, 0.0)
-    share = len(drafts) / ((last - start) * len(blocks) * operator.products)
+    share = len(drafts) / ((last - start) * len(blocks) * max(operator.products, 1))
     for block in blocks:
         x = _load(task, origin, start, block)
         x = x if order is None else x[order]
