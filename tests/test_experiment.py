@@ -102,6 +102,17 @@ def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(con
         assert [int(row["epoch"]) for row in csv.DictReader(stream)] == list(range(12))
 
 
+def test_a_run_whose_folder_was_moved_knows_its_best_epoch(configured: Configured, tmp_path: Path) -> None:
+    settings = configured(
+        *SMALL, "training.learning_rate=0.3", "model.dropout=0"
+    )  # its best epoch is an early one
+    numbers = train(settings)
+    moved = folder_of(settings).rename(tmp_path / "moved")
+    again = train(configured(f"ckpt_path={moved / 'checkpoints' / 'last.ckpt'}"))
+    assert again["val/loss"] == numbers["val/loss"]
+    assert again["seconds/epoch"] == numbers["seconds/epoch"]
+
+
 def test_a_run_that_was_killed_after_its_last_epoch_is_only_tested(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
     whole = train(settings)

@@ -1,15 +1,17 @@
 """What happens beside training: one row of metrics an epoch, a stopwatch, a progress bar, the last checkpoint."""
 
 import csv
+import io
 import time
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning.callbacks import Checkpoint, EarlyStopping
+from pytorch_lightning.callbacks import Checkpoint, EarlyStopping, ModelCheckpoint
 
 from sign.console import progress
 from sign.graph import SPLITS
+from sign.runs import Run, write_text
 
 REFRESH = 0.1  # seconds between two moves of a progress bar
 SAVE = 10.0  # seconds of training that an interrupted run may have to repeat
@@ -47,12 +49,6 @@ class Stopwatch(pl.Callback):
         if dataloader_idx == self._test:
             self.inference = time.perf_counter() - self._started
 
-    @property
-    def seconds_per_epoch(self) -> float:
-        """The mean, without the first epoch (which warms up) where there are more."""
-        epochs = self.epochs[1:] or self.epochs
-        return sum(epochs) / max(len(epochs), 1)
-
 
 class EpochLog(pl.Callback):
     """One row of metrics an epoch, into ``metrics.csv`` and every logger."""
@@ -64,12 +60,14 @@ class EpochLog(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Keep the rows of a run that is resumed, up to its checkpoint."""
         if trainer.is_global_zero and self.file.exists():
-            with self.file.open(newline="") as stream:
-                rows = [row for row in csv.DictReader(stream) if int(row["epoch"]) < trainer.current_epoch]
-            self.file.unlink()
-            for row in rows:
-                self._append(row)
-                self.seconds = float(row["seconds/training"])
+            every = Run(self.file.parent).epochs()
+            rows = [row for row in every if row["epoch"] < trainer.current_epoch]
+            text = io.StringIO(newline="")
+            writer = csv.DictWriter(text, list(rows[0]) if rows else [])
+            writer.writeheader()
+            writer.writerows({**row, "epoch": int(row["epoch"])} for row in rows)
+            write_text(self.file, text.getvalue()) if rows else self.file.unlink()
+            self.seconds = rows[-1]["seconds/training"] if rows else 0.0
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Write the row of this epoch."""
@@ -140,6 +138,19 @@ class Patience(EarlyStopping):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take up the waiting, but not the patience, which is a setting."""
         super().load_state_dict({**state, "patience": self.patience})
+
+
+class BestCheckpoint(ModelCheckpoint):
+    """The best epoch's checkpoint; a resumed run knows it again wherever its folder now lies."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up the score with the paths of this folder; Lightning drops it where they are others."""
+        if state["best_k_models"]:
+            here = str(Path(str(self.dirpath)) / Path(state["best_model_path"]).name)
+            (score,) = state["best_k_models"].values()
+            paths = {"dirpath": self.dirpath, "best_model_path": here, "kth_best_model_path": here}
+            state = {**state, **paths, "best_k_models": {here: score}}
+        super().load_state_dict(state)
 
 
 class LastCheckpoint(Checkpoint):

@@ -24,7 +24,7 @@ from sign.engines.engine import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
 from sign.operators.operator import Operator
-from sign.runs import CHECKPOINTS, CONFIG
+from sign.runs import CHECKPOINTS, CONFIG, Run
 from sign.settings import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
 from sign.store import Store
 
@@ -192,7 +192,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
 
 def _resumed(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> DictConfig:
     """The configuration of the run whose checkpoint is given; only what is free may be changed."""
-    base: Any = OmegaConf.load(run / CONFIG)
+    base: Any = OmegaConf.create(Run(run).config)
     base.ckpt_path = cfg.ckpt_path
     for word in overrides:
         name = word.split("=")[0].lstrip("+~")

@@ -1,6 +1,7 @@
 """Settings ▶ objects ▶ fit, test ▶ numbers and a run folder."""
 
 import logging
+import statistics
 import time
 import warnings
 from dataclasses import asdict, replace
@@ -18,7 +19,7 @@ from rich.table import Table
 
 import sign
 from sign import memory
-from sign.callbacks import EpochLog, EpochProgress, LastCheckpoint, Patience, Stopwatch
+from sign.callbacks import BestCheckpoint, EpochLog, EpochProgress, LastCheckpoint, Patience, Stopwatch
 from sign.company import company, lightning_options, processes
 from sign.configuration import Settings, configure, run_folder_of
 from sign.console import console
@@ -168,10 +169,16 @@ def take_part(
         "epochs": epochs,
         "parameters": sum(parameter.numel() for parameter in task.parameters()),
         "seconds/precompute": datamodule.hops.cost,
-        "seconds/epoch": stopwatch.seconds_per_epoch,
+        "seconds/epoch": seconds_per_epoch(folder),
         "seconds/inference": stopwatch.inference,
         "memory/peak_bytes": memory.peak(),
     }
+
+
+def seconds_per_epoch(folder: Path) -> float:
+    """The mean over all epochs of a run, before an interruption or after; the first one, which warms up, aside."""
+    seconds = [row["seconds/epoch"] for row in Run(folder).epochs()]
+    return statistics.fmean(seconds[1:] or seconds or [0.0])
 
 
 def make_datamodule(settings: Settings) -> SIGNDataModule:
@@ -200,7 +207,7 @@ def make_callbacks(
     """The checkpoint to test, and all callbacks."""
     training = settings.training
     mode = "min" if training.monitor == "val/loss" else "max"
-    best = ModelCheckpoint(
+    best = BestCheckpoint(
         folder / CHECKPOINTS,
         filename="best",
         monitor=training.monitor,

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -130,13 +130,18 @@ def shared_suite() -> dict[str, Callable[[Engine, pytest.MonkeyPatch, Path], Non
 
 
 def everything_passes(
-    make: Callable[..., SparkEngine], subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    make: Callable[..., SparkEngine],
+    subtests: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    plans: Sequence[str] = PLANS,
 ) -> None:
-    """The shared suite, and every operator with both plans."""
+    """The shared suite with some plans, and every operator with both."""
     expected = hops_of(LocalEngine(), tmp_path / "local", OPERATORS)
     for plan in PLANS:
-        engine = make(plan=plan, blocks=3)
-        for number, (name, check) in enumerate(shared_suite().items()):
+        engine = make(plan=plan, blocks=2)
+        checks = shared_suite() if plan in plans else {}
+        for number, (name, check) in enumerate(checks.items()):
             with subtests.test(f"{plan}: {name}"), monkeypatch.context() as patch:
                 folder = tmp_path / plan / str(number)
                 folder.mkdir(parents=True)
@@ -242,7 +247,7 @@ def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
             return SparkEngine(**{"master": address, "path": shared.as_uri(), "conf": conf} | fields)
 
         try:
-            everything_passes(make, subtests, monkeypatch, tmp_path)
+            everything_passes(make, subtests, monkeypatch, tmp_path, plans=["blocks"])
             few = {"p": OPERATORS["p"]}
             expected = hops_of(LocalEngine(), tmp_path / "few", few)
             for plan in PLANS:

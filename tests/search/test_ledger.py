@@ -158,9 +158,11 @@ def test_two_machines_complete_one_study_in_postgresql(server: str, tmp_path: Pa
     programs = [JOINED.format(path=path, folder=str(tmp_path / host), server=server) for host in "ab"]
     processes = [subprocess.Popen([sys.executable, "-c", program]) for program in programs]
     assert [process.wait(120) for process in processes] == [0, 0]
-    study = optuna.load_study(study_name="joined", storage=server)
-    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 8
-    assert len({trial.params["x"] for trial in study.trials}) == 8
+    storage = optuna.storages.RDBStorage(server)
+    trials = optuna.load_study(study_name="joined", storage=storage).trials
+    storage.engine.dispose()  # the server ends with these tests
+    assert [trial.state for trial in trials] == [TrialState.COMPLETE] * 8
+    assert len({trial.params["x"] for trial in trials}) == 8
     folders = [folder.name for folder in tmp_path.glob("*/trial-*")]
     assert sorted(folders) == [f"trial-{number:04d}" for number in range(8)]
 

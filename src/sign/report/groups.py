@@ -9,7 +9,17 @@ from sign.report.records import Record, Settings
 from sign.runs import over_seeds
 
 # What changes no number beyond rounding, or is shown in a column of its own.
-APART = ("paths.", "logger.", "trainer.", "engine.", "store.root", "store.verify")
+APART = (
+    "paths.",
+    "logger.",
+    "trainer.accelerator",
+    "trainer.devices",
+    "trainer.num_nodes",
+    "trainer.compile",
+    "engine.",
+    "store.root",
+    "store.verify",
+)
 SINGLE = ("seed", "runs", "job", "group", "experiment", "ckpt_path", "dataset.split_seed")
 Name = tuple[str, str, str, str]  # data set, model, experiment, job
 SEARCH = "search"  # the job of trials

@@ -41,7 +41,8 @@ def _compared(one: Group) -> Row:
         "paper_digits": paper.digits if paper else None,
         "source": paper.source if paper else "",
         "difference": difference,
-        "beyond": difference is not None
+        "beyond": several
+        and difference is not None
         and abs(difference) > ours["std"] + (paper.std or 0.0 if paper else 0.0),
     }
 

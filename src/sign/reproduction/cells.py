@@ -78,10 +78,13 @@ def graph_words(graph: str, model: str, smoke: bool) -> list[str]:
     dataset, choice = GRAPHS[graph]
     name, settings, changes = MODELS[model]
     data = alike_graph(graph) if smoke else [f"dataset={dataset}", *choice]
-    for experiment in (f"{graph}_{settings}", f"{graph}_public_{settings}"):
-        if (CONF / "experiment" / f"{experiment}.yaml").is_file():
-            return [f"experiment={experiment}", *data, f"model={name}", *changes]
-    return [*data, f"model={name}", f"tuned={dataset}_{settings}", *changes]
+    words = [*data, f"model={name}", *changes]
+    if (CONF / "tuned" / f"{dataset}_{settings}.yaml").is_file():
+        return [*words, f"tuned={dataset}_{settings}"]
+    public = f"{graph}_public"  # the settings of a public split are those of SIGN
+    if settings == "sign" and not smoke and (CONF / "experiment" / f"{public}.yaml").is_file():
+        return [f"experiment={public}", *words]
+    return words
 
 
 def look_alike(dataset: str) -> list[str]:

@@ -116,9 +116,9 @@ class Ledger:
                 return None
             for name, distribution in self.space.items():
                 trial._suggest(name, distribution)
+            self.storage.record_heartbeat(trial._trial_id)  # before it has an owner, who could be lost
             attempt = trial.user_attrs.get("owner", {}).get("attempt", 0) + 1
             trial.set_user_attr("owner", {**self.owner, "device": device, "attempt": attempt})
-            self.storage.record_heartbeat(trial._trial_id)
             return trial
 
     def _new(self) -> Trial | None:

@@ -42,7 +42,7 @@ class Progress:
         """The epochs of one of its runs with their validation losses, as far as they can be read by now."""
         if not self.runs:
             return []
-        with suppress(SignError):  # a row is being written
+        with suppress(SignError, OSError):  # the file is being written
             return [
                 (int(row["epoch"]), row["val/loss"]) for row in self.runs[run].epochs() if "val/loss" in row
             ]

@@ -16,6 +16,9 @@ from sign.errors import FieldError
 from sign.search.child import RESULT
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+# Of this process alone: how it shows errors, and its place among those that torchrun or srun started.
+FOREIGN = {"HYDRA_FULL_ERROR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}
+FOREIGN |= {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"}
 THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 ANSWER, OUT, ERR = "result.json", "stdout.txt", "stderr.txt"
 LONGEST = 300  # characters of a reason
@@ -88,7 +91,7 @@ def start(slot: Slot, slots: int, command: Sequence[str], folder: Path, show: bo
 
 def environment(slot: Slot, slots: int, folder: Path) -> dict[str, str]:
     """What a process on a slot sees: its own device, its share of the processor, where to leave its result."""
-    seen = {name: value for name, value in os.environ.items() if name != "HYDRA_FULL_ERROR"}
+    seen = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     seen[RESULT] = str((folder / ANSWER).resolve())
     if slot.device is not None:
         seen[VISIBLE] = slot.device

@@ -180,6 +180,7 @@ def _checked(cfg: DictConfig) -> Settings:
 def _identity(settings: Settings, space: Space, search: SearchSettings) -> dict[str, Any]:
     """What makes two trials comparable."""
     found: dict[str, Any] = {"search.runs": search.runs, "seed": settings.seed}
+    found |= {"store.dtype": settings.store.dtype, "trainer.precision": settings.device.precision}
     for section in ("dataset", "model", "training", "scaling"):
         for name, value in settings.composed[section].items():
             if f"{section}.{name}" not in space.distributions and name != "data_dir":
