@@ -12,7 +12,7 @@ train: .venv/.installed ## set up, then train SIGN on Cora (ARGS="dataset=commun
 
 test: .venv/.installed-dev ## set up, then run linters, type checks and all tests
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	@$(BIN)/python -m pytest -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files

@@ -51,6 +51,7 @@ try:
 except SignError as error:
     MISSING = str(error)
 needs_spark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+one_at_a_time = pytest.mark.xdist_group("spark")  # two sessions at once take more than twice as long
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss2m"
 PLANS = ("columns", "blocks")
 
@@ -160,6 +161,7 @@ def test_no_engine_test_of_the_suite_is_left_out() -> None:
     } <= described
 
 
+@one_at_a_time
 @needs_spark
 def test_an_embedded_master(
     subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -226,6 +228,7 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
+@one_at_a_time
 @needs_spark
 def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
