@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help train test check clean
+.PHONY: help train test cluster check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -12,7 +12,10 @@ train: .venv/.installed ## set up, then train SIGN on Cora (ARGS="dataset=commun
 
 test: .venv/.installed-dev ## set up, then run linters, type checks and all tests
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+cluster: .venv/.installed-dev ## test Spark on a cluster of two workers on this machine (a few minutes; needs Java 17)
+	@$(BIN)/python -m pytest -m cluster tests/engines/test_spark.py $(ARGS)
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files

@@ -1,24 +1,41 @@
 """Train SIGN: ``python src/train.py dataset=cora model.p=4``. Everything is explained by ``--help``."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 from omegaconf import DictConfig
 
 from sign.cli import run
 from sign.configuration import configure
+from sign.places import given
 from sign.series import outcome, plan, show, train_series
+from sign.settings import Device
 
 
 def main(cfg: DictConfig) -> float:
     """Train one configuration, or a series of it; the validation loss is what a sweep minimises."""
     if cfg.get("runs", 1) != 1:
-        series = train_series(plan(cfg))
-        show(series)
-        return outcome(series)
+        wanted = plan(cfg)
+        with leading(wanted.first.device) as first:
+            if not first:
+                return 0.0
+            series = train_series(wanted)
+            show(series)
+            return outcome(series)
     settings = configure(cfg)
-    from sign.company import leading  # torch and Lightning take seconds: not before the check
-    from sign.experiment import follow, train
+    from sign.experiment import train  # torch and Lightning take seconds: not before the check
 
-    with leading(settings.device, follow) as first:
+    with leading(settings.device) as first:
         return train(settings)["val/loss"] if first else 0.0
+
+
+def leading(device: Device) -> AbstractContextManager[bool]:
+    """Whether this process is the first, which it is unless torchrun or SLURM started several."""
+    if given(device) is None:
+        return nullcontext(True)
+    from sign import company
+    from sign.experiment import follow
+
+    return company.leading(device, follow)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,14 @@ def company(device: Device, follow: Follow, order: Order) -> Iterator[Place]:
             _join(Place(0, world), device, store)
             yield Place(0, world)
         finally:
-            distributed.destroy_process_group()
+            if distributed.is_initialized():  # else an error came before, and is the one to be told
+                distributed.destroy_process_group()
+
+
+def meet(place: Place) -> None:
+    """Wait until all processes have their hops, which may take longer than a collective of training would wait."""
+    if place.world > 1:
+        distributed.barrier(group=_orders)
 
 
 def lightning_options(place: Place, device: Device) -> dict[str, Any]:

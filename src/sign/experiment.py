@@ -20,7 +20,7 @@ from rich.table import Table
 import sign
 from sign import memory
 from sign.callbacks import BestCheckpoint, EpochLog, EpochProgress, LastCheckpoint, Patience, Stopwatch
-from sign.company import company, lightning_options, processes
+from sign.company import company, lightning_options, meet, processes
 from sign.configuration import Settings, configure, run_folder_of
 from sign.console import console
 from sign.datamodule import SIGNDataModule
@@ -131,6 +131,7 @@ def take_part(
     place: Place,
 ) -> dict[str, float]:
     """Fit and test as one of the processes of a run."""
+    meet(place)
     stopwatch = Stopwatch()
     best, callbacks = make_callbacks(settings, folder, stopwatch)
     trainer = pl.Trainer(

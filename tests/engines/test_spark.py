@@ -51,7 +51,6 @@ try:
 except SignError as error:
     MISSING = str(error)
 needs_spark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
-one_at_a_time = pytest.mark.xdist_group("spark")  # two sessions at once take more than twice as long
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss2m"
 PLANS = ("columns", "blocks")
 
@@ -161,7 +160,6 @@ def test_no_engine_test_of_the_suite_is_left_out() -> None:
     } <= described
 
 
-@one_at_a_time
 @needs_spark
 def test_an_embedded_master(
     subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -169,7 +167,7 @@ def test_an_embedded_master(
     def make(**fields: Any) -> SparkEngine:
         return SparkEngine(master="local[2]", **fields)
 
-    everything_passes(make, subtests, monkeypatch, tmp_path)
+    everything_passes(make, subtests, monkeypatch, tmp_path, plans=["blocks"])
     few = {"p": OPERATORS["p"]}
     with subtests.test("half precision"):
         half = hops_of(make(plan="blocks", width=8), tmp_path / "half", few, dtype="float16")
@@ -228,7 +226,7 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-@one_at_a_time
+@pytest.mark.cluster
 @needs_spark
 def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
@@ -250,7 +248,7 @@ def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
             return SparkEngine(**{"master": address, "path": shared.as_uri(), "conf": conf} | fields)
 
         try:
-            everything_passes(make, subtests, monkeypatch, tmp_path, plans=["blocks"])
+            everything_passes(make, subtests, monkeypatch, tmp_path)
             few = {"p": OPERATORS["p"]}
             expected = hops_of(LocalEngine(), tmp_path / "few", few)
             for plan in PLANS:
