@@ -21,7 +21,7 @@ import torch
 from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
-from sign import experiment
+from sign import experiment, fitting
 from sign.configuration import Settings, composed, configure
 from sign.console import console
 from sign.datamodule import SIGNDataModule
@@ -90,7 +90,7 @@ def plain(
 ) -> float:
     """Seconds of an epoch of the loop that one would write by hand."""
     torch.manual_seed(0)
-    network = experiment.make_task(settings, datamodule).network
+    network = fitting.make_task(settings, datamodule).network
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.training.learning_rate)
     (rows, labels), (val_rows, val_labels) = (
         (datamodule.loaders[split].rows[slice(None)], datamodule.loaders[split].labels)
@@ -119,13 +119,13 @@ def plain(
 @contextmanager
 def without(*names: str) -> Iterator[None]:
     """A run that lacks some of its callbacks."""
-    make = experiment.make_callbacks
+    make = fitting.make_callbacks
 
     def fewer(*arguments: Any) -> Any:
         best, callbacks = make(*arguments)
         return best, [callback for callback in callbacks if type(callback).__name__ not in names]
 
-    with mock.patch.object(experiment, "make_callbacks", fewer):
+    with mock.patch.object(fitting, "make_callbacks", fewer):
         yield
 
 
@@ -148,7 +148,7 @@ def compare(folder: Path, asked: argparse.Namespace) -> None:
 
 
 def prepared(settings: Settings) -> SIGNDataModule:
-    datamodule = experiment.make_datamodule(settings)
+    datamodule = fitting.make_datamodule(settings)
     datamodule.setup("fit")
     return datamodule
 

@@ -33,7 +33,7 @@ def leading(device: Device) -> AbstractContextManager[bool]:
     if given(device) is None:
         return nullcontext(True)
     from sign import company
-    from sign.experiment import follow
+    from sign.fitting import follow
 
     return company.leading(device, follow)
 

@@ -8,7 +8,7 @@ import torch
 
 from sign.configuration import Settings
 from sign.datamodule import RowLoader, Rows, SIGNDataModule
-from sign.experiment import make_datamodule
+from sign.fitting import make_datamodule
 
 
 @pytest.fixture

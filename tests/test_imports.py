@@ -10,6 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "sign"
 ORDER = [
     "errors",
+    "files",
     "settings",
     "runs",
     "published",
@@ -50,8 +51,11 @@ ORDER = [
     "company",
     "loggers",
     "workspace",
+    "sections",
     "configuration",
     "requests",
+    "checks",
+    "fitting",
     "experiment",
     "series",
     "reductions",

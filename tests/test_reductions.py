@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from sign.configuration import Settings
-from sign.experiment import make_datamodule
+from sign.fitting import make_datamodule
 from sign.reductions import PLAIN, REDUCTIONS, Built
 
 Configured = Callable[..., Settings]

@@ -9,13 +9,14 @@ from test_cli import SLOW, command, imports
 
 from sign.configuration import CONF
 from sign.errors import SignError
+from sign.files import write_json
 from sign.published import tables
 from sign.reproduction import reproduce
 from sign.reproduction.cells import GRAPHS, MODELS, cell_plan, words_of
 from sign.reproduction.reproduce import Reproduction
 from sign.reproduction.request import FIGURES, TABLES, Request, request_of
 from sign.reproduction.tables import Filled, Outcome
-from sign.runs import Series, write_json
+from sign.runs import Series
 
 
 def requested(folder: Path, *words: str) -> Request:

@@ -12,12 +12,13 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from sign.configuration import CONF, TARGETS
+from sign.configuration import CONF
 from sign.errors import SignError
 from sign.places import follows
 from sign.search.child import answering
 from sign.search.plugins import register
 from sign.search.settings import check_mode
+from sign.sections import TARGETS
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # of the user's making

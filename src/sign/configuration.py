@@ -1,21 +1,19 @@
-"""Composed configuration ▶ checked objects. The only module that instantiates what a config names.
+"""Composed configuration ▶ the settings of a run, all checked.
 
 Nothing slow is imported here: a wrong setting is answered before torch is loaded.
 """
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from sign.datasets.dataset import Dataset
@@ -25,17 +23,10 @@ from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
 from sign.operators.operator import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
+from sign.sections import TRUST, made, named, section, writable
 from sign.settings import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
 from sign.store import Store
 
-TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
-TARGETS = (
-    "sign.datasets.*",
-    "sign.operators.*",
-    "sign.engines.*",
-    "sign.loggers.*",
-    *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name),
-)
 CONF = Path(__file__).resolve().parents[2] / "conf"
 # A resumed run keeps its settings; where and how long it runs may be changed.
 FREE = (
@@ -50,7 +41,6 @@ FREE = (
     "job",
     "group",
 )
-Section = TypeVar("Section")
 
 
 @dataclass(frozen=True)
@@ -114,7 +104,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     model = plain["model"]
     powers = _powers(cfg, model)
     own = {key: value for key, value in model.items() if key not in (*powers, *MODEL_KEYS)}
-    training, architecture = section(plain, "training", Training), _fields("model", Architecture, own)
+    training, architecture = section(plain, "training", Training), made("model", Architecture, own)
     if architecture.batch_norm and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
     dataset, title = named(cfg, "dataset", Dataset), model["title"] or _title(model["name"], powers)
@@ -240,44 +230,6 @@ def _title(name: str, powers: dict[str, tuple[Operator, int]]) -> str:
     return f"{name}({','.join(shown)})"
 
 
-def section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
-    """A section of plain values as its dataclass."""
-    return _fields(name, kind, plain[name])
-
-
-def _fields(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    for key in values:
-        if key not in known:
-            raise SignError(f"{name}.{key}: there is no such setting; --help shows all")
-    for key in known - set(values):
-        raise SignError(f"{name}.{key}: the setting is missing; --help shows its default")
-    try:
-        return kind(**values)
-    except FieldError as error:
-        raise error.within(name) from None
-
-
-def named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
-    """The object that a section names by its ``_target_``."""
-    node = OmegaConf.select(cfg, name)
-    target = OmegaConf.select(node, "_target_") if isinstance(node, DictConfig) else None
-    if not isinstance(target, str):
-        raise SignError(f"{name}={node}: names no class; --help shows its choices")
-    try:
-        made = instantiate(node, _convert_="all", _execution_whitelist_=TARGETS)
-    except FieldError as error:
-        raise error.within(name) from None
-    except (InstantiationException, TypeError) as error:
-        if "whitelist" in str(error):
-            advice = f"set {TRUST}={target.split('.')[0]} in the environment to allow your own module"
-            raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
-        raise SignError(f"{name}: {_one_line(error.__cause__ or error)}") from error
-    if not isinstance(made, kind):
-        raise SignError(f"{name}._target_={target}: not a {kind.__name__.lower()}")
-    return made
-
-
 def _checkpoint(value: Any) -> Path | None:
     if value is None:
         return None
@@ -285,21 +237,3 @@ def _checkpoint(value: Any) -> Path | None:
     if not path.is_file():
         raise SignError(f"ckpt_path={value}: no such file; a run keeps its own under {CHECKPOINTS}/")
     return path
-
-
-def writable(name: str, value: Any) -> Path:
-    """The folder, made if need be."""
-    folder = Path(str(value))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-        reason = "permission denied"
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-    raise SignError(f"{name}={value}: cannot be written ({reason}); choose another folder")
-
-
-def _one_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if not line.startswith("full_key")]
-    return " ".join(line for line in lines if line)

@@ -1,11 +1,9 @@
 """The hops of one operator on one scope: those that are stored, and those that have to be computed.
 
 Only rows that some split uses are stored, unless the store keeps all. A power is then computed on the rows that
-the powers after it read, which are fewer the nearer it is to the last. Features are diffused in blocks of
-columns that fit the engine's memory; how they are cut changes no bit of the result.
+the powers after it read, which are fewer the nearer it is to the last.
 """
 
-import math
 import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -16,16 +14,14 @@ import numpy as np
 
 from sign import memory
 from sign.console import console
-from sign.engines.engine import Engine, Job
+from sign.engines.engine import Engine, Job, as_stored
 from sign.errors import SignError
 from sign.fingerprint import digest
 from sign.operators.operator import Operator
 from sign.problem import Origin, Scope
-from sign.renumbering import places, renumbered
 from sign.sparse import Array, Floats, Matrix
 from sign.store import Chain, Draft, Store
 
-MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array
 Rows = Array | None  # some nodes, sorted; None stands for all
 
 
@@ -152,7 +148,7 @@ def _write_features(task: Task, origin: Origin, used: Rows, draft: Draft) -> flo
     """Store the scaled features."""
     began, features = time.perf_counter(), origin.graph.features
     for place, rows in memory.gather(features, used):
-        draft.array[place] = _as_stored(origin.scaling.apply(rows), task.store.dtype, "the features")
+        draft.array[place] = as_stored(origin.scaling.apply(rows), task.store.dtype, "the features")
         memory.release(draft.array[place])
     return draft.commit(time.perf_counter() - began, 0)
 
@@ -160,69 +156,38 @@ def _write_features(task: Task, origin: Origin, used: Rows, draft: Draft) -> flo
 def _write_powers(
     task: Task, origin: Origin, operator: Operator, used: Rows, drafts: dict[int, Draft]
 ) -> dict[int, float]:
-    """Store powers of an operator: every block of columns goes through all of them.
-
-    With one block, a power is in the store before the next begins; with several, the last block completes them.
-    """
-    start, last = _start(task, min(drafts)), max(drafts)
+    """Store powers of an operator, each as soon as the engine has it."""
+    start = _start(task, min(drafts))
     matrix = task.engine.matrix(operator, origin.graph)
     needed = _needed(operator, matrix, used, drafts, start)
-    if task.engine.takes_jobs:
-        return _hand_over(task, origin, operator, matrix, needed, used, drafts, start)
-    blocks = _column_blocks(task, operator, matrix)
-    order = None
-    if not operator.is_one_product and len(blocks) == 1:  # else the memory is needed for columns
-        order = task.engine.renumbering(matrix, operator.products * (last - start))
-    wanted = used
-    if order is not None:
-        matrix, wanted = renumbered(matrix, order), places(order)[slice(None) if used is None else used]
-    seconds = dict.fromkeys(drafts, 0.0)
-    share = len(drafts) / ((last - start) * len(blocks) * max(operator.products, 1))
-    for block in blocks:
-        x = _load(task, origin, start, block)
-        x = x if order is None else x[order]
-        spare = np.empty_like(x) if operator.is_one_product else None
-        for power in range(start + 1, last + 1):
-            began = time.perf_counter()
-            place = f"{task.scope.name} graph · {task.name(power)}"
-            what = place if len(blocks) == 1 else f"{place} · columns {block.start} to {block.stop}"
-            advance = partial(task.work.advance, share, what)
-            result = _product(task, operator, matrix, x, needed[power], spare, advance)
-            x, spare = result, x if result is spare else None  # fresh memory is slow: two arrays take turns
-            _round(x, task.store.dtype, needed[power], str(operator))
-            if draft := drafts.get(power):
-                for part in memory.parts(draft.array):
-                    draft.array[part, block] = x[part if wanted is None else wanted[part]]
-                seconds[power] += time.perf_counter() - began
-                if block is blocks[-1]:
-                    draft.commit(seconds[power], operator.products)
-        del x, spare, result  # before the next block is loaded
-    return seconds
-
-
-def _hand_over(
-    task: Task,
-    origin: Origin,
-    operator: Operator,
-    matrix: Matrix,
-    needed: dict[int, Rows],
-    used: Rows,
-    drafts: dict[int, Draft],
-    start: int,
-) -> dict[int, float]:
-    """Store powers that the engine computes in one job; they are whole together."""
-    began = time.perf_counter()
+    share = len(drafts) / (len(needed) * max(operator.products, 1) * task.scope.features)
+    seconds = {}
 
     def write(power: int, rows: slice, columns: slice, values: Array) -> None:
         array = drafts[power].array
-        array[rows, columns] = _as_stored(values, task.store.dtype, str(operator))
+        array[rows, columns] = values
         memory.release(array[rows])
+
+    def finished(power: int, taken: float) -> None:
+        seconds[power] = drafts[power].commit(taken, operator.products)
+
+    def advance(power: int, columns: slice) -> None:
+        rows, width = needed[power], columns.stop - columns.start
+        task.work.rows += task.scope.nodes if rows is None else len(rows)
+        task.work.all_rows += task.scope.nodes
+        what = f"{task.scope.name} graph · {task.name(power)}"
+        if width < task.scope.features:
+            what += f" · columns {columns.start} to {columns.stop}"
+        task.work.advance(share * width, what)
 
     task.engine.run(
         Job(
             apply=operator.apply,
             polynomial=operator.polynomial,
             buffers=operator.buffers,
+            products=operator.products,
+            name=str(operator),
+            letter=task.letter,
             matrix=matrix,
             columns=task.scope.features,
             rows={power: needed[power] for power in sorted(needed)},
@@ -231,16 +196,12 @@ def _hand_over(
             dtype=task.store.dtype,
             read=partial(_read, task, origin, start),
             write=write,
+            finished=finished,
+            advance=advance,
+            remark=task.work.remark,
         )
     )
-    nodes = task.scope.nodes
-    task.work.rows += operator.products * sum(
-        nodes if rows is None else len(rows) for rows in needed.values()
-    )
-    task.work.all_rows += operator.products * nodes * len(needed)
-    task.work.advance(len(drafts), task.letter)
-    seconds = (time.perf_counter() - began) / len(drafts)
-    return {power: draft.commit(seconds, operator.products) for power, draft in drafts.items()}
+    return seconds
 
 
 def _start(task: Task, first: int) -> int:
@@ -271,40 +232,6 @@ def _needed(
     return needed
 
 
-def _column_blocks(task: Task, operator: Operator, matrix: Matrix) -> list[slice]:
-    """Blocks of columns, as wide as the memory that is left allows, and about equal."""
-    columns, nodes = task.scope.features, task.scope.nodes
-    whole, column = task.engine.needs(matrix)
-    one = 4 * nodes * operator.buffers + column
-    left = memory.left() - whole
-    widest = int(left * (1 - MARGIN)) // one
-    if widest < 1:
-        # with a larger budget, arrays that now lie in files take up to half of it
-        least = memory.readable(2 * (memory.resident() + whole + one / (1 - MARGIN)))
-        raise SignError(
-            f"engine.memory={task.engine.memory}: not enough for one column of {operator} on {nodes:,} nodes; "
-            f"{least} would do"
-        )
-    width = math.ceil(columns / math.ceil(columns / min(widest, columns)))
-    if width < columns and widest >= memory.LINE:  # whole cache lines, where that can be
-        width = min(-(-width // memory.LINE), widest // memory.LINE) * memory.LINE
-    blocks = [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
-    if len(blocks) > 1:
-        task.work.remark(
-            f"{memory.readable(left)} of memory left: {columns} columns go through {task.letter} "
-            f"in {len(blocks)} blocks of {width}"
-        )
-    return blocks
-
-
-def _load(task: Task, origin: Origin, power: int, block: slice) -> Floats:
-    """Columns of the array that products start from, read in order."""
-    x = np.empty((task.scope.nodes, block.stop - block.start), np.float32)
-    for part in memory.slices(task.chain(None).open(power) if power else origin.graph.features):
-        x[part] = _read(task, origin, power, part, block)
-    return x
-
-
 def _read(task: Task, origin: Origin, power: int, rows: slice, columns: slice) -> Floats:
     """Some rows and columns of the array that products start from."""
     array = task.chain(None).open(power) if power else origin.graph.features
@@ -312,47 +239,3 @@ def _read(task: Task, origin: Origin, power: int, rows: slice, columns: slice) -
     if isinstance(array, np.ndarray):
         memory.release(array[rows])
     return values
-
-
-def _product(
-    task: Task,
-    operator: Operator,
-    matrix: Matrix,
-    x: Floats,
-    rows: Rows,
-    spare: Floats | None,
-    advance: Callable[[], None],
-) -> Floats:
-    """B x, on some rows or all; in ``spare`` where that is given."""
-    free = [] if spare is None else [spare]
-
-    def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
-        result = task.engine.product(matrix, x, rows, free.pop() if out is None and free else out)
-        task.work.rows += len(x) if rows is None else len(rows)
-        task.work.all_rows += len(x)
-        advance()
-        return result
-
-    result = operator.apply(matrix, x, product)
-    if not isinstance(result, np.ndarray) or result.shape != x.shape:
-        got = getattr(result, "shape", type(result).__name__)
-        raise SignError(f"{operator} made {got} of rows of shape {x.shape}; its apply must keep the shape")
-    return result.astype(np.float32, copy=False)
-
-
-def _round(x: Floats, dtype: str, rows: Rows, what: str) -> None:
-    """Round to what the store holds, so that going on from the store or from memory is the same."""
-    for part in memory.slices(x if rows is None else rows):
-        chosen = part if rows is None else rows[part]
-        stored = _as_stored(x[chosen], dtype, what)
-        if dtype != "float32":
-            x[chosen] = stored
-
-
-def _as_stored(values: Array, dtype: str, what: str) -> Array:
-    """The values as the store holds them; all have to be finite."""
-    with np.errstate(over="ignore"):  # it is found below
-        stored = values.astype(dtype, copy=False)
-    if stored.size and not (np.isfinite(stored.min()) and np.isfinite(stored.max())):
-        raise SignError(f"{what}: some values are not finite in {dtype}, the type of the store (store.dtype)")
-    return stored

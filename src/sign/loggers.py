@@ -115,10 +115,10 @@ class WandB(Tracker):
         for logger in loggers:
             opened: Any = logger.experiment  # type: ignore[attr-defined]
             if finished := run.metrics is not None:
-                self._exhibit(opened, run, manifests)
+                self._show(opened, run, manifests)
             opened.finish(exit_code=0 if finished else 1)
 
-    def _exhibit(self, opened: Any, run: Run, manifests: Sequence[Path]) -> None:
+    def _show(self, opened: Any, run: Run, manifests: Sequence[Path]) -> None:
         import wandb
 
         opened.summary.update(exhibits.summary(run))

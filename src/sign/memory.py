@@ -151,8 +151,13 @@ def release(*arrays: Any) -> None:
 
 def slices(array: Any, size: int | None = None) -> list[slice]:
     """Parts of about ``size`` bytes along the first axis."""
-    rows = max(1, (size or PART) // max(1, array[:1].nbytes))
-    return [slice(start, min(start + rows, len(array))) for start in range(0, len(array), rows)]
+    return cut(len(array), array[:1].nbytes, size)
+
+
+def cut(rows: int, row_bytes: int, size: int | None = None) -> list[slice]:
+    """Parts of about ``size`` bytes of so many rows."""
+    step = max(1, (size or PART) // max(1, row_bytes))
+    return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
 def parts(array: Any) -> Iterator[slice]:

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
-from sign.configuration import CONF, Settings, named, writable
+from sign.configuration import CONF, Settings
 from sign.datasets.dataset import Dataset
 from sign.engines.engine import Engine
 from sign.errors import SignError
 from sign.loggers import WandB
+from sign.sections import named, writable
 from sign.settings import Checked, Range, check
 
 KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold

@@ -130,18 +130,6 @@ def over_seeds(runs: Iterable[Mapping[str, float]]) -> dict[str, dict[str, Any]]
     }
 
 
-def write_json(file: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object that is whole or as it was."""
-    write_text(file, json.dumps(content, indent=2) + "\n")
-
-
-def write_text(file: Path, text: str) -> None:
-    """Write a file that is whole or as it was."""
-    temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(text)
-    temporary.replace(file)
-
-
 def read_json(file: Path) -> dict[str, Any]:
     """A JSON object, or one sentence."""
     try:

@@ -15,9 +15,10 @@ from rich.table import Table
 from sign.configuration import Settings, configure
 from sign.console import console
 from sign.errors import SignError
+from sign.files import write_json
 from sign.graph import SPLITS
 from sign.locks import locked
-from sign.runs import METRICS, SERIES, Series, over_seeds, write_json
+from sign.runs import METRICS, SERIES, Series, over_seeds
 from sign.settings import Count, Seed, check
 
 if TYPE_CHECKING:
@@ -102,16 +103,18 @@ def train_series(wanted: Plan) -> Series:
 
 
 def _train(wanted: Plan, missing: list[int], failures: dict[str, str]) -> None:
-    from sign.experiment import run  # torch and Lightning take seconds: only where something is missing
+    from sign.experiment import (  # torch and Lightning take seconds: only where something is missing
+        make_run_folder,
+        run,
+    )
 
     datamodule = None
     for seed in missing:
         settings = wanted.settings(seed)
         datamodule = _prepared(settings, datamodule)
-        assert settings.run_folder
-        settings.run_folder.mkdir(parents=True, exist_ok=True)
+        folder = make_run_folder(settings)
         try:
-            numbers = run(_resumable(settings, datamodule), datamodule, settings.run_folder)
+            numbers = run(_resumable(settings, datamodule), datamodule, folder)
         except KeyboardInterrupt:
             console.print("to go on: the same command again", soft_wrap=True)
             raise
@@ -137,7 +140,8 @@ def _prepared(settings: Settings, before: "SIGNDataModule | None") -> "SIGNDataM
 
 def _resumable(settings: Settings, datamodule: "SIGNDataModule") -> Settings:
     """The settings without a checkpoint that cannot be used, such as one that a full disk cut short."""
-    from sign.experiment import check_checkpoint, make_task
+    from sign.checks import check_checkpoint
+    from sign.fitting import make_task
 
     if settings.ckpt_path is None:
         return settings

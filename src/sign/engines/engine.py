@@ -5,19 +5,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+
+import numpy as np
 
 from sign import memory
 from sign.errors import FieldError, SignError
 from sign.graph import Graph
-from sign.operators.operator import Operator, Polynomial, Product
+from sign.operators.operator import ONE_PRODUCT, Operator, Polynomial, Product
 from sign.settings import Checked
 from sign.sparse import Array, Floats, Matrix
 
 
+def _ignore(*_: object) -> None:
+    """Nobody is told."""
+
+
 @dataclass(frozen=True)
 class Job:
-    """Powers of an operator, for an engine that computes whole chains of them away from this process.
+    """Powers of an operator, which an engine computes in a chain.
 
     ``rows`` has, for each power in order, the rows that are to be computed; of the ``wanted`` powers, the rows
     ``used`` are handed to ``write`` as numbers of type ``dtype``, to which every power is rounded.
@@ -36,6 +41,38 @@ class Job:
     """Some rows and columns of what the first power is made of."""
     write: Callable[[int, slice, slice, Array], None]
     """Some columns of a power, for a range of the rows used."""
+    advance: Callable[[int, slice], None] = _ignore
+    """A product of a power was made, for these columns."""
+    finished: Callable[[int, float], None] = _ignore
+    """All of a wanted power is written; it took so many seconds."""
+    remark: Callable[[str], None] = _ignore
+    """Something that the user should know."""
+    products: int = 1
+    name: str = "a product"
+    letter: str = ""
+
+    @property
+    def is_one_product(self) -> bool:
+        """Whether a power is one product with the one before."""
+        return self.polynomial == ONE_PRODUCT
+
+    @property
+    def row_bytes(self) -> int:
+        """Of all columns of a row: in a file, some of them are read and written with what lies beside them."""
+        return 4 * self.columns
+
+    def stored(self, values: Array) -> Array:
+        """The values as the store holds them; all have to be finite."""
+        return as_stored(values, self.dtype, self.name)
+
+
+def as_stored(values: Array, dtype: str, what: str) -> Array:
+    """Values as the store holds them; all have to be finite."""
+    with np.errstate(over="ignore"):  # it is found below
+        stored = values.astype(dtype, copy=False)
+    if stored.size and not (np.isfinite(stored.min()) and np.isfinite(stored.max())):
+        raise SignError(f"{what}: some values are not finite in {dtype}, the type of the store (store.dtype)")
+    return stored
 
 
 @dataclass(frozen=True)
@@ -47,7 +84,6 @@ class Engine(Checked, ABC):
     """
 
     memory: str | None = None
-    takes_jobs: ClassVar[bool] = False  # whether it computes whole chains, by `run`
 
     def __post_init__(self) -> None:
         if isinstance(self.memory, int) and not isinstance(self.memory, bool):  # bytes
@@ -76,8 +112,10 @@ class Engine(Checked, ABC):
         return operator.matrix(graph)
 
     def run(self, job: Job) -> None:
-        """Compute a chain of powers, if the engine takes jobs."""
-        raise NotImplementedError
+        """Compute a chain of powers."""
+        from sign.engines import chains
+
+        chains.run(self, job)
 
     def renumbering(self, matrix: Matrix, products: int) -> Array | None:
         """An order of the nodes in which this many products, made in it, take less time; None: as they are."""

@@ -10,6 +10,7 @@ from rich.table import Table
 from sign import memory
 from sign.console import console
 from sign.errors import SignError
+from sign.files import write_text
 from sign.report import layout, tables
 from sign.report.layout import MISSING, Layout, markdown, write
 from sign.report.page import content, html
@@ -31,8 +32,8 @@ def write_report(folders: Sequence[Path], output: Path) -> Path:
         raise SignError(f"folders=[{named}]: no runs there; python src/train.py makes one")
     page = html(content(records, problems, studies))
     output.mkdir(parents=True, exist_ok=True)
-    _write(output / MARKDOWN, as_markdown(records, problems))
-    _write(output / PAGE, page)
+    write_text(output / MARKDOWN, as_markdown(records, problems))
+    write_text(output / PAGE, page)
     _show(records, problems, studies)
     console.print(
         f"page:     {(output / PAGE).resolve()} ({memory.readable(len(page.encode()))})", soft_wrap=True
@@ -80,10 +81,3 @@ def _show(records: Sequence[Record], problems: Sequence[Problem], studies: Seque
 def _counted(count: int, word: str) -> str:
     plural = f"{word}es" if word.endswith("h") else f"{word}s"
     return f"{count:,} {word if count == 1 else plural}"
-
-
-def _write(file: Path, text: str) -> None:
-    """A file that is whole or as it was."""
-    temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(file)

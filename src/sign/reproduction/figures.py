@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from sign.console import console
 from sign.errors import SignError
+from sign.files import write_json
 from sign.reproduction.cells import cell_plan
 from sign.reproduction.request import Request
 from sign.reproduction.tables import LOOK_ALIKE, Outcome
-from sign.runs import Series, write_json
+from sign.runs import Series
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,8 +5,8 @@ from rich.table import Table as Shown
 from sign.configuration import composed, configure
 from sign.console import console
 from sign.errors import SignError
+from sign.files import write_json, write_text
 from sign.reproduction.request import Request
-from sign.runs import write_json, write_text
 
 TOLERANCE = 1e-4  # of the size of the outputs
 

@@ -10,8 +10,9 @@ from rich.table import Table as Shown
 
 from sign.console import console
 from sign.exhibits import Exhibit
+from sign.files import write_json, write_text
 from sign.published import Cell, Table
-from sign.runs import Series, write_json, write_text
+from sign.runs import Series
 
 LOOK_ALIKE = "Small generated look-alikes, trained for a few epochs: not comparable with the paper."
 

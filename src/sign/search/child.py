@@ -2,13 +2,14 @@
 
 import ctypes
 import functools
-import json
 import os
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from sign.files import write_json
 
 RESULT = "SIGN_RESULT"  # names the file; set by the parent alone
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -24,9 +25,7 @@ def answering(task: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(task)
     def answered(*arguments: Any) -> Any:
         value = task(*arguments)
-        written = Path(f"{file}.tmp")
-        written.write_text(json.dumps({"value": value}))
-        written.replace(file)
+        write_json(Path(file), {"value": value})
         return value
 
     return answered

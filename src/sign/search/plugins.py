@@ -16,6 +16,7 @@ from omegaconf import DictConfig
 
 from sign.console import console
 from sign.errors import SignError
+from sign.files import new_folder
 from sign.search.program import Program
 from sign.search.settings import search_settings
 from sign.search.slots import Outcome, Running, make_slots, start
@@ -74,27 +75,13 @@ class StudySweeper(Sweeper):
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Remember the configuration."""
-        self.config, self.hydra_context = config, hydra_context
+        self.composed, self.loader = config, hydra_context.config_loader
 
     def sweep(self, arguments: list[str]) -> None:
         """Complete the study."""
         from sign.search.sweep import Study  # Optuna takes a second
 
-        assert self.config is not None
-        assert self.hydra_context is not None
-        Study(self.config, arguments, self.hydra_context.config_loader).run()
-
-
-def new_folder(parent: Path, name: str) -> Path:
-    """A folder that no other sweep has, not even one that started in the same second."""
-    attempt = 0
-    while True:
-        folder = parent / (f"{name}-{attempt}" if attempt else name)
-        try:
-            folder.mkdir(parents=True)
-            return folder
-        except FileExistsError:
-            attempt += 1
+        Study(self.composed, arguments, self.loader).run()
 
 
 def _tell(number: int, words: Sequence[str], outcome: Outcome, running: Running) -> None:

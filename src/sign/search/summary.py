@@ -11,7 +11,7 @@ from optuna.trial import FrozenTrial, TrialState
 from rich.table import Table
 
 from sign.console import console
-from sign.runs import write_json
+from sign.files import write_json, write_text
 from sign.search.ledger import Ledger
 
 STUDY = "study.json"
@@ -77,9 +77,7 @@ def write_best(ledger: Ledger, trial: FrozenTrial, cfg: DictConfig, choices: dic
     file.parent.mkdir(exist_ok=True)
     head = f"# @package _global_\n# trial {trial.number} of the study {ledger.study.study_name}: "
     head += f"validation loss {trial.value:.6g}\n"
-    temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(head + OmegaConf.to_yaml(OmegaConf.create(experiment)))
-    temporary.replace(file)
+    write_text(file, head + OmegaConf.to_yaml(OmegaConf.create(experiment)))
 
 
 def show(ledger: Ledger, best: FrozenTrial, command: str) -> None:

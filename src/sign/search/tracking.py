@@ -24,7 +24,7 @@ class Tracking:
         self.tracker = tracker if isinstance(tracker, WandB) else None
         self.ledger, self.tags = ledger, tags
         self.waiting: queue.Queue[FrozenTrial | None] = queue.Queue()
-        self.thread = threading.Thread(target=self._work, daemon=True)
+        self.thread = threading.Thread(target=self._work, args=[self.tracker], daemon=True)
 
     def __enter__(self) -> "Tracking":
         if self.tracker:
@@ -58,20 +58,19 @@ class Tracking:
             if best := self.ledger.best:
                 run.summary.update({"best/trial": best.number, "best/val/loss": best.value})
 
-    def _work(self) -> None:
+    def _work(self, tracker: WandB) -> None:
         while (trial := self.waiting.get()) is not None:
             try:
-                self._send(trial)
+                self._send(tracker, trial)
             except Exception as error:  # a tracker never ends a search
                 console.print(
                     f"W&B: trial {trial.number} was not sent ({type(error).__name__})", soft_wrap=True
                 )
 
-    def _send(self, trial: FrozenTrial) -> None:
-        assert self.tracker
+    def _send(self, tracker: WandB, trial: FrozenTrial) -> None:
         folder = self.ledger.folder_of(trial.number)
         config = {**trial.params, "trial": trial.number, "state": trial.state.name.lower()}
-        with self.tracker.opened(self._card(f"trial {trial.number}", folder, config)) as run:
+        with tracker.opened(self._card(f"trial {trial.number}", folder, config)) as run:
             for row in _epochs(folder):
                 run.log(row)
             known = {name: trial.user_attrs.get(name) for name in ("seconds", "reason")}

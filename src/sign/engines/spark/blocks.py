@@ -55,7 +55,7 @@ def _run_columns(job: Job, blocks: "_Blocks", columns: slice, used: Shared | Non
             blocks.go_on(job.polynomial, job.dtype, rows)
         if power in job.wanted:
             for first, values in blocks.get(used, job.dtype):
-                job.write(power, slice(first, first + len(values)), columns, values[:, :width])
+                job.write(power, slice(first, first + len(values)), columns, job.stored(values[:, :width]))
 
 
 def ranges(indptr: Array, count: int) -> Array:

@@ -45,7 +45,7 @@ def run(job: Job, place: Place, width: int, threads: int) -> None:
     for record in place.records("hops"):
         columns = slice(record.key, min(record.key + width, job.columns))
         values = record.floats(columns.stop - columns.start, job.dtype)
-        job.write(record.kind, slice(record.first, record.first + len(values)), columns, values)
+        job.write(record.kind, slice(record.first, record.first + len(values)), columns, job.stored(values))
 
 
 def _send_by_value(apply: Any) -> None:
@@ -61,8 +61,8 @@ def _send_by_value(apply: Any) -> None:
 class SharedMatrix:
     """A matrix whose arrays executors map."""
 
-    indptr: Shared | None
-    indices: Shared | None
+    indptr: Shared
+    indices: Shared
     weights: Shared | None
     left: Shared | None
     right: Shared | None
@@ -72,23 +72,19 @@ class SharedMatrix:
     def of(cls, matrix: Matrix, place: Place) -> "SharedMatrix":
         """Put the arrays of a matrix where executors can map them."""
         csr = matrix.csr
-        arrays = {
-            "indptr": csr.indptr,
-            "indices": csr.indices,
-            "weights": csr.weights,
-            "left": matrix.left,
-            "right": matrix.right,
-        }
-        shared = {name: place.share(array, name) for name, array in arrays.items()}
-        return cls(**shared, self_loop=matrix.self_loop)
+        return cls(
+            indptr=place.share(csr.indptr, "indptr"),
+            indices=place.share(csr.indices, "indices"),
+            weights=place.share(csr.weights, "weights"),
+            left=place.share(matrix.left, "left"),
+            right=place.share(matrix.right, "right"),
+            self_loop=matrix.self_loop,
+        )
 
     def open(self) -> Matrix:
         """The matrix, in an executor."""
-        names = ("indptr", "indices", "weights", "left", "right")
-        indptr, indices, weights, left, right = (open_shared(getattr(self, name)) for name in names)
-        assert indptr is not None
-        assert indices is not None
-        return Matrix(CSR(indptr, indices, weights), left, right, self.self_loop)
+        weights, left, right = (open_shared(shared) for shared in (self.weights, self.left, self.right))
+        return Matrix(CSR(self.indptr.open(), self.indices.open(), weights), left, right, self.self_loop)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """Products on Apache Spark: settings, and the contract of an engine."""
 
 import math
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -39,7 +40,6 @@ class SparkEngine(Engine):
     blocks: Annotated[int | None, Range(1)] = None
     width: Annotated[int | None, Range(1)] = None
     conf: Mapping[str, Any] = field(default_factory=dict)
-    takes_jobs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,7 +67,8 @@ class SparkEngine(Engine):
         return super().matrix(operator, graph)
 
     def run(self, job: Job) -> None:
-        """Choose a plan, say so, and follow it."""
+        """Choose a plan, say so, and follow it; the powers are whole together."""
+        began = time.perf_counter()
         with self._place() as (spark, place):
             from sign.engines.spark import blocks, columns
 
@@ -77,6 +78,11 @@ class SparkEngine(Engine):
                 columns.run(job, place, plan.width, _cpus(spark))
             else:
                 blocks.run(job, place, plan.ranges, plan.width, _cpus(spark))
+        for power in job.rows:
+            for _ in range(job.products):
+                job.advance(power, slice(0, job.columns))
+        for power in job.wanted:
+            job.finished(power, (time.perf_counter() - began) / len(job.wanted))
 
     def product(
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -70,6 +70,12 @@ class Place:
     def table(self, *names: str) -> Any:
         """Tables as a data frame of Spark."""
         return self.session.read.schema(DDL).parquet(*map(self.address, names))
+
+    @overload
+    def share(self, array: Array, name: str) -> Shared: ...
+
+    @overload
+    def share(self, array: None, name: str) -> None: ...
 
     def share(self, array: Array | None, name: str) -> Shared | None:
         """Put an array where executors can map it."""

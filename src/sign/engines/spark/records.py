@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from sign import memory
 from sign.sparse import Array, Floats
 
 SIZE = 1 << 22  # bytes of values in a record, or little more
@@ -61,7 +62,6 @@ def unpack(batch: pa.RecordBatch) -> Iterator[Record]:
         yield Record(*numbers, *blobs)
 
 
-def pieces(rows: int, row_bytes: int) -> Iterator[slice]:
+def pieces(rows: int, row_bytes: int) -> list[slice]:
     """Rows cut so that each part is about a record."""
-    step = max(1, SIZE // max(1, row_bytes))
-    return (slice(first, min(first + step, rows)) for first in range(0, rows, step))
+    return memory.cut(rows, row_bytes, SIZE)

@@ -15,7 +15,7 @@ from numba import njit
 from sign import memory
 from sign.engines.spark.block_tasks import Batches, stream
 from sign.engines.spark.blocks import by_key, ranges
-from sign.engines.spark.place import Place, Shared, open_shared
+from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, Record, pack, pieces
 from sign.operators.counting import orient, spread
 from sign.sparse import CSR, Array
@@ -59,12 +59,11 @@ class Intersect:
     """Two parts ▶ what their edges have of triangles with an edge from one part to the other."""
 
     bounds: Array
-    indptr: Shared | None
+    indptr: Shared
 
     def __call__(self, batches: Batches) -> Batches:
         """Collect the two parts of a pair, then intersect their rows."""
-        indptr = open_shared(self.indptr)
-        assert indptr is not None
+        indptr = self.indptr.open()
         for _, records in groupby(stream(batches), lambda record: record.key):
             parts = {}
             for part, own in groupby(records, lambda record: record.kind):
@@ -83,12 +82,11 @@ class Add:
     """The counts of a part from all its pairs ▶ their sum."""
 
     bounds: Array
-    indptr: Shared | None
+    indptr: Shared
 
     def __call__(self, batches: Batches) -> Batches:
         """Add up all of a part."""
-        indptr = open_shared(self.indptr)
-        assert indptr is not None
+        indptr = self.indptr.open()
         for key, records in groupby(stream(batches), lambda record: record.key):
             first, last = self.bounds[key : key + 2]
             total = np.zeros(indptr[last] - indptr[first], np.int64)
