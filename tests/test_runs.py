@@ -65,3 +65,11 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_json(file, {"a": object()})
     assert json.loads(file.read_text()) == {"a": 1}
+
+
+def test_runs_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for seed in (10, 9, 1):
+        folder = tmp_path / f"seed{seed}"
+        folder.mkdir()
+        write_json(folder / "run.json", {"seed": seed})
+    assert [run.description["seed"] for run in find_runs([tmp_path])] == [1, 9, 10]

@@ -7,6 +7,7 @@ folder with a run folder a seed and ``series.json``. No tensor is touched here, 
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,5 +148,10 @@ def _reason(error: BaseException) -> str:
 
 def _holders(folders: Iterable[Path], name: str) -> list[Path]:
     """The folders in or below some folders that hold a file of this name."""
-    files = {file.parent: None for folder in folders for file in sorted(Path(folder).rglob(name))}
-    return list(files)
+    files = (file.parent for folder in folders for file in sorted(Path(folder).rglob(name), key=_natural))
+    return list(dict.fromkeys(files))
+
+
+def _natural(path: Path) -> list[tuple[str, int]]:
+    """An order in which ``seed9`` comes before ``seed10``."""
+    return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", str(path))]

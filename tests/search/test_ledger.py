@@ -77,13 +77,15 @@ def test_what_a_search_that_is_gone_left_running_is_taken_over(tmp_path: Path) -
     again = here.claim("cpu")
     assert again is not None
     assert (again.number, again.params) == (first.number, first.params)
-    assert again.user_attrs["owner"]["attempt"] == 2
+    assert again.user_attrs["owner"]["attempts"] == 2
 
 
 def test_a_trial_that_is_interrupted_every_time_fails(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path, "study", SPACE, 1)
     for _ in range(ATTEMPTS):
-        assert ledger.claim("cpu") is not None  # by a search that never was present
+        ledger = Ledger(tmp_path, "study", SPACE, 1)
+        with ledger.present():
+            assert ledger.claim("cpu") is not None
+    ledger = Ledger(tmp_path, "study", SPACE, 1)
     assert ledger.claim("cpu") is None
     assert ledger.trials[0].user_attrs["reason"] == f"interrupted {ATTEMPTS} times"
 
@@ -99,6 +101,45 @@ def test_a_trial_of_another_machine_is_left_alone_until_its_heart_stops(
     assert ledger.claim("cpu") is None
     ledger.storage.grace_period = -1  # any sign of life is too old
     assert ledger.claim("cpu") is not None
+
+
+def test_a_trial_that_was_released_is_free_at_once_and_interrupted_any_number_of_times(
+    tmp_path: Path,
+) -> None:
+    here, elsewhere = (Ledger(tmp_path, "study", SPACE, 1) for _ in range(2))
+    elsewhere.owner["host"] = "elsewhere"
+    for _ in range(ATTEMPTS):
+        for ledger in (here, elsewhere):
+            trial = ledger.claim("cpu")
+            assert trial is not None
+            ledger.release(trial)
+    assert here.trials[0].state == TrialState.RUNNING
+
+
+def test_a_container_of_the_same_name_is_left_alone(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path}/study.db"
+    one, two = (Ledger(tmp_path / name, "study", SPACE, 1, storage) for name in "ab")
+    with one.present():
+        assert one.claim("cpu") is not None
+        one.token.parent.rename(tmp_path / "not seen from here")
+        assert two.claim("cpu") is None
+
+
+def test_the_first_result_of_a_trial_that_two_machines_ran_stays(tmp_path: Path) -> None:
+    slow, fast = (Ledger(tmp_path, "study", SPACE, 1) for _ in range(2))
+    with slow.present():
+        ours = slow.claim("cpu")
+    assert ours is not None
+    theirs = fast.claim("cpu")  # the other one seemed to be gone
+    assert theirs is not None
+    assert not slow.beat(ours)
+    assert fast.beat(theirs)
+    fast.succeed(theirs, 1.0, seconds=3.0)
+    slow.succeed(ours, 2.0, seconds=9.0)
+    slow.fail(ours, "too late")
+    slow.prune(ours)
+    assert (slow.trials[0].value, slow.trials[0].user_attrs["seconds"]) == (1.0, 3.0)
+    assert slow.trials[0].state == TrialState.COMPLETE
 
 
 def test_the_points_of_a_grid_come_in_order_and_once(tmp_path: Path) -> None:

@@ -5,16 +5,17 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from optuna.trial import TrialState
+from optuna.trial import Trial, TrialState
 from search.helping import SPACE, TRIAL, Silent, command, search
 
 from sign.errors import SignError
 from sign.search.ledger import Ledger
-from sign.search.loop import Search
+from sign.search.loop import Progress, Search
 from sign.search.sampler import make_pruner
 from sign.search.slots import make_slots
 
@@ -117,6 +118,26 @@ def test_an_interrupted_search_ends_its_processes(tmp_path: Path) -> None:
     assert {trial.state for trial in ledger.trials} == {TrialState.RUNNING}
     ledger = search(tmp_path, 2, make_slots(2, None, "cpu"), lambda n: [])
     assert {trial.state for trial in ledger.trials} == {TrialState.COMPLETE}
+
+
+def test_a_trial_that_another_machine_took_over_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class TakenOver(Silent):
+        def moved(self, at_work: Sequence[Progress]) -> None:
+            if at_work and not other.trials[0].state.is_finished():
+                theirs = Trial(other.study, at_work[0].trial._trial_id)
+                theirs.set_user_attr("owner", {**other.owner, "device": "cpu", "attempts": 2})
+                other.succeed(theirs, 0.25)
+                self.process = at_work[0].running.process
+
+    monkeypatch.setattr("sign.search.loop.BEAT", 0.1)
+    ledger, other = (Ledger(tmp_path, "study", SPACE, 1) for _ in range(2))
+    watcher = TakenOver()
+    Search(ledger, make_slots(1, None, "cpu"), command(lambda n: ["seconds=60"]), watcher).run()
+    assert watcher.process.poll() == -9
+    assert [trial.value for trial in ledger.trials] == [0.25]
+    assert not (tmp_path / ".searches").exists()
 
 
 @pytest.mark.parametrize("name", ["median", "hyperband"])

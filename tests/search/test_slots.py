@@ -1,12 +1,15 @@
 """Devices and processes."""
 
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from sign.errors import SignError
+from sign.search.child import PARENT, RESULT
 from sign.search.slots import Slot, environment, find_devices, make_slots, start
 
 
@@ -60,3 +63,12 @@ def test_why_a_process_has_no_result(tmp_path: Path, code: str, reason: str) -> 
     outcome = running.outcome()
     assert outcome is not None
     assert (outcome.value, outcome.reason) == (None, reason)
+
+
+def test_a_process_whose_parent_is_gone_does_not_begin(tmp_path: Path) -> None:
+    code = "from sign.search.child import answering; answering(print); print('began')"
+    named = {RESULT: str(tmp_path / "result.json"), PARENT: "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **named}, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, "")

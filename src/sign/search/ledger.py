@@ -10,12 +10,13 @@ import socket
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import optuna
 from optuna.distributions import BaseDistribution
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from sign.errors import SignError
@@ -24,7 +25,7 @@ from sign.search.turn import Turn
 
 BEAT = 15  # seconds between signs of life of a running trial
 GRACE = 120  # seconds without one after which another machine is taken to be gone
-ATTEMPTS = 5  # interruptions of one trial before it is taken to be their cause
+ATTEMPTS = 5  # times that a search was killed at one trial before it is taken to be the cause
 FINISHED = (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)
 
 
@@ -66,11 +67,10 @@ class Ledger:
     @contextmanager
     def present(self) -> Iterator[None]:
         """Be alive in the eyes of the other searches of this machine."""
-        try:
-            with locked(self.token):
-                yield
-        finally:
-            shutil.rmtree(self.token, ignore_errors=True)
+        with locked(self.token):
+            yield
+        if self.complete:  # until then, a token that nobody holds says that its owner is gone
+            shutil.rmtree(self.token.parent, ignore_errors=True)
 
     def agree(self, settings: Mapping[str, Any]) -> None:
         """Write down what the study is about; refuse to go on with something else under its name."""
@@ -117,9 +117,14 @@ class Ledger:
             for name, distribution in self.space.items():
                 trial._suggest(name, distribution)
             self.storage.record_heartbeat(trial._trial_id)  # before it has an owner, who could be lost
-            attempt = trial.user_attrs.get("owner", {}).get("attempt", 0) + 1
-            trial.set_user_attr("owner", {**self.owner, "device": device, "attempt": attempt})
+            attempts = trial.user_attrs.get("owner", {}).get("attempts", 0) + 1
+            trial.set_user_attr("owner", {**self.owner, "device": device, "attempts": attempts})
             return trial
+
+    def release(self, trial: Trial) -> None:
+        """Leave a trial to whoever goes on with the study; to be interrupted in good order is not held against it."""
+        owner = trial.user_attrs["owner"]
+        trial.set_user_attr("owner", {**owner, "host": None, "attempts": owner["attempts"] - 1})
 
     def _new(self) -> Trial | None:
         trials = self.trials
@@ -135,7 +140,7 @@ class Ledger:
         stale = self.storage._get_stale_trial_ids(self.study._study_id) if running else []
         for trial in running:
             if self._is_gone(trial.user_attrs.get("owner"), trial._trial_id in stale):
-                if trial.user_attrs.get("owner", {}).get("attempt", 0) < ATTEMPTS:
+                if trial.user_attrs.get("owner", {}).get("attempts", 0) < ATTEMPTS:
                     return Trial(self.study, trial._trial_id)
                 self.fail(Trial(self.study, trial._trial_id), f"interrupted {ATTEMPTS} times")
         return None
@@ -143,28 +148,40 @@ class Ledger:
     def _is_gone(self, owner: Any, stale: bool) -> bool:
         if owner is None:  # between its making and its claim, which another search could not have seen
             return True
+        if owner["host"] is None:  # it was released
+            return True
         if owner["host"] != self.owner["host"]:
             return stale
         try:
             with locked_if_free(Path(owner["lock"])) as free:
                 return free
-        except OSError:  # it took its lock with it
-            return True
+        except OSError:  # no such token here: another machine or container of the same name
+            return stale
 
-    def beat(self, trials: list[Trial]) -> None:
-        """Say that trials are still running."""
-        for trial in trials:
-            self.storage.record_heartbeat(trial._trial_id)
+    def beat(self, trial: Trial) -> bool:
+        """Say that a trial is still running, if it is still ours."""
+        now = self.trials[trial.number]
+        if now.state != TrialState.RUNNING or now.user_attrs["owner"]["lock"] != self.owner["lock"]:
+            return False
+        self.storage.record_heartbeat(trial._trial_id)
+        return True
 
-    def succeed(self, trial: Trial, value: float) -> None:
+    def succeed(self, trial: Trial, value: float, **known: Any) -> None:
         """Write down a result."""
-        self.study.tell(trial, value, skip_if_finished=True)
+        self._end(trial, TrialState.COMPLETE, known, value)
 
-    def fail(self, trial: Trial, reason: str) -> None:
+    def fail(self, trial: Trial, reason: str, **known: Any) -> None:
         """Write down why there is none."""
-        trial.set_user_attr("reason", reason)
-        self.study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+        self._end(trial, TrialState.FAIL, {**known, "reason": reason})
 
-    def prune(self, trial: Trial) -> None:
+    def prune(self, trial: Trial, **known: Any) -> None:
         """Write down that it was stopped early."""
-        self.study.tell(trial, state=TrialState.PRUNED, skip_if_finished=True)
+        self._end(trial, TrialState.PRUNED, known)
+
+    def _end(
+        self, trial: Trial, state: TrialState, known: Mapping[str, Any], value: float | None = None
+    ) -> None:
+        with suppress(UpdateFinishedTrialError):  # whoever took it over was faster: the first result stays
+            for name, what in known.items():
+                trial.set_user_attr(name, what)
+            self.study.tell(trial, value, state=state, skip_if_finished=True)

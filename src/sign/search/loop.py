@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import Trial
 
 from sign.errors import SignError
@@ -91,12 +92,14 @@ class Search:
                         if not self.at_work and self.ledger.complete:
                             return
                     if now - beaten > BEAT:
-                        self.ledger.beat([progress.trial for progress in self.at_work.values()])
+                        self._beat()
                         beaten = now
                     time.sleep(POLL)
         finally:
-            for progress in self.at_work.values():  # they stay claimed, and the next search takes them over
+            for progress in self.at_work.values():
                 progress.running.stop()
+                with suppress(Exception):  # where the database is the reason: they are found by their token
+                    self.ledger.release(progress.trial)
 
     def _fill(self) -> None:
         for slot in self.slots:
@@ -109,6 +112,12 @@ class Search:
                 reported = max(self.ledger.trials[trial.number].intermediate_values, default=-1)
                 self.at_work[slot] = Progress(trial, running, reported=reported)
 
+    def _beat(self) -> None:
+        for slot, progress in list(self.at_work.items()):
+            if not self.ledger.beat(progress.trial):  # this machine was taken to be gone: another one has it
+                progress.running.stop()
+                del self.at_work[slot]
+
     def _collect(self) -> bool:
         ended = [(p, outcome) for p in self.at_work.values() if (outcome := p.running.outcome())]
         for progress, outcome in ended:
@@ -120,12 +129,11 @@ class Search:
         return bool(ended)
 
     def _tell(self, trial: Trial, outcome: Outcome) -> None:
-        trial.set_user_attr("seconds", outcome.seconds)
         if outcome.value is not None:
-            self.ledger.succeed(trial, outcome.value)
+            self.ledger.succeed(trial, outcome.value, seconds=outcome.seconds)
             self.failures = 0
         else:
-            self.ledger.fail(trial, outcome.reason or "ended without a result")
+            self.ledger.fail(trial, outcome.reason or "ended without a result", seconds=outcome.seconds)
             self.failures += 1
         self.news.append(trial.number)
         if self.failures >= self.max_failures:
@@ -147,8 +155,7 @@ class Search:
             if self._should_prune(progress):
                 progress.running.stop()
                 del self.at_work[slot]
-                progress.trial.set_user_attr("seconds", progress.running.seconds)
-                self.ledger.prune(progress.trial)
+                self.ledger.prune(progress.trial, seconds=progress.running.seconds)
                 self.news.append(progress.trial.number)
                 freed = True
         self.watcher.moved(list(self.at_work.values()))
@@ -160,7 +167,8 @@ class Search:
         behind = False
         for epoch, loss in progress.epochs(self.pruned_run):
             if epoch > progress.reported:
-                progress.trial.report(loss, epoch)
                 progress.reported = epoch
-                behind = behind or progress.trial.should_prune()
+                with suppress(UpdateFinishedTrialError):  # by who took it over
+                    progress.trial.report(loss, epoch)
+                    behind = behind or progress.trial.should_prune()
         return behind

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -28,6 +29,12 @@ class Program:
                 flags += ["--config-dir", str(source.path)]
         words = [word for word in hydra.overrides.hydra if not word.startswith("hydra.mode=")]
         return cls(Path(sys.argv[0]).resolve(), tuple(flags), tuple(words))
+
+    @property
+    def search_path(self) -> list[str]:
+        """The words by which Hydra finds the user's own folder of configurations when another one is given."""
+        own = [f"file://{folder}" for flag, folder in pairwise(self.flags) if flag == "--config-dir"]
+        return [f"hydra.searchpath=[{', '.join(own)}]"] if own else []
 
     def command(self, words: Iterable[str], sibling: str | None = None) -> list[str]:
         """One job; ``sibling`` is another program beside this one."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import FieldError
-from sign.search.child import RESULT
+from sign.search.child import PARENT, RESULT
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 # Of this process alone: how it shows errors, and its place among those that torchrun or srun started.
@@ -92,7 +92,7 @@ def start(slot: Slot, slots: int, command: Sequence[str], folder: Path, show: bo
 def environment(slot: Slot, slots: int, folder: Path) -> dict[str, str]:
     """What a process on a slot sees: its own device, its share of the processor, where to leave its result."""
     seen = {name: value for name, value in os.environ.items() if name not in FOREIGN}
-    seen[RESULT] = str((folder / ANSWER).resolve())
+    seen |= {RESULT: str((folder / ANSWER).resolve()), PARENT: str(os.getpid())}
     if slot.device is not None:
         seen[VISIBLE] = slot.device
     elif slots > 1:

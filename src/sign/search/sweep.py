@@ -2,14 +2,18 @@
 
 import copy
 import shlex
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
+from optuna.exceptions import StorageInternalError
 from optuna.trial import Trial
+from sqlalchemy.exc import SQLAlchemyError
 
 from sign.configuration import Settings, configure
 from sign.console import console
@@ -74,10 +78,13 @@ class Study:
             self.settings.tracker, self.ledger, [self.settings.dataset.name, self.settings.title]
         )
         try:
-            with View(self.ledger) as view, tracking:
+            with View(self.ledger) as view, tracking, _orderly():
                 self._search(_Both(view, tracking)).run()
-        except BaseException:
+        except BaseException as error:
             console.print("to go on: the same command again", soft_wrap=True)
+            if isinstance(error, SQLAlchemyError | StorageInternalError):
+                shown, reason = self.ledger.turn.shown, type(error.__cause__ or error).__name__
+                raise SignError(f"search.storage={shown}: the database failed ({reason})") from error
             raise
         self._conclude()
         tracking.summarise()
@@ -153,7 +160,17 @@ class Study:
             "experiment=best",
             "runs=10",
         ]
-        summary.show(self.ledger, best, shlex.join(command + self.places))
+        summary.show(self.ledger, best, shlex.join([*command, *self.program.search_path, *self.places]))
+
+
+@contextmanager
+def _orderly() -> Iterator[None]:
+    """End on SIGTERM, which schedulers send before they kill, as on Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Both:

@@ -45,13 +45,19 @@ class Tracking:
         """The run that shows the study: a table of all trials, and their parallel coordinates."""
         if self.tracker is None:
             return
+        try:
+            self._summarise(self.tracker)
+        except Exception as error:  # nor does it end with one
+            console.print(f"W&B: the summary was not sent ({type(error).__name__})", soft_wrap=True)
+
+    def _summarise(self, tracker: WandB) -> None:
         import wandb
         from optuna.visualization import plot_parallel_coordinate
 
         trials = [trial for trial in self.ledger.trials if trial.state == TrialState.COMPLETE]
         names = list(self.ledger.space)
         rows = [[trial.number, *(trial.params.get(name) for name in names), trial.value] for trial in trials]
-        with self.tracker.opened(self._card("summary", self.ledger.folder, {})) as run:
+        with tracker.opened(self._card("summary", self.ledger.folder, {})) as run:
             run.log({"trials": wandb.Table(["trial", *names, "val/loss"], rows)})
             if len(trials) > 1:
                 run.log({"parallel coordinates": wandb.Plotly(plot_parallel_coordinate(self.ledger.study))})
