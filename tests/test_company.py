@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -37,14 +37,19 @@ EXACT = ("model.batch_norm=false", "model.dropout=0")  # what is random, or kept
 TWO = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2")
 
 
-def program(folder: Path, *arguments: str) -> subprocess.Popen:
+def program(
+    folder: Path,
+    *arguments: str,
+    launcher: Sequence[str] = (sys.executable,),
+    env: Mapping[str, str] = os.environ,
+) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, str(REPOSITORY / "src" / "train.py"), "logger=csv", *arguments],
+        [*launcher, str(REPOSITORY / "src" / "train.py"), "logger=csv", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, **env, "OMP_NUM_THREADS": "1"},
         start_new_session=True,
     )
 
@@ -105,6 +110,35 @@ def test_ctrl_c_leaves_no_process_behind_and_says_how_to_go_on(tmp_path: Path) -
     while processes_of(running.pid):
         assert time.monotonic() < deadline, processes_of(running.pid)
         time.sleep(0.2)
+
+
+FAILING = """
+from pytorch_lightning.loggers import CSVLogger
+from sign.loggers import CsvOnly
+class Bad(CSVLogger):
+    def log_metrics(self, metrics, step=None):
+        raise RuntimeError("the first process alone fails")
+class Failing(CsvOnly):
+    def start(self, card):
+        return [Bad(card.folder)]
+"""
+
+
+def test_torchrun_trains_a_series_and_an_error_of_the_first_process_ends_the_others(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(FAILING)
+    (tmp_path / "a").mkdir()
+    launcher = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone")
+    ddp = (*GRAPH, *EXACT, *TWO[:2])
+    series = program(tmp_path / "a", *ddp, "runs=2", launcher=launcher)
+    trusting = {"SIGN_TRUST": "failing", "PYTHONPATH": str(tmp_path)}
+    failing = program(tmp_path, *ddp, "logger._target_=failing.Failing", launcher=launcher, env=trusting)
+    out, err = series.communicate(timeout=300)
+    assert series.returncode == 0, err
+    assert out.count("seed ") == 2
+    assert "2 seeds" in out
+    _, err = failing.communicate(timeout=300)
+    assert failing.returncode == 1
+    assert "the first process alone fails" in err
 
 
 @pytest.mark.parametrize("world", [1, 2, 3, 7])

@@ -24,7 +24,7 @@ from torch import distributed
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from sign.console import console
-from sign.errors import FieldError, SignError
+from sign.errors import FieldError, SharedError, SignError
 from sign.places import Place, given
 from sign.settings import Device
 
@@ -71,7 +71,13 @@ def leading(device: Device, follow: Follow) -> Iterator[bool]:
     if place.rank:
         console.quiet = True
         while order := _told(None):
-            follow(order, place)
+            try:
+                follow(order, place)
+            except SharedError:  # the first process has it, too, and decides how to go on
+                continue
+            except SignError as error:
+                print(f"error: process {place.rank}: {error}", file=sys.stderr)
+                raise
         if order is None:
             sys.exit(1)
         yield False
@@ -81,7 +87,8 @@ def leading(device: Device, follow: Follow) -> Iterator[bool]:
         yield True
         end = {}
     finally:
-        _told(end)
+        if distributed.is_initialized():
+            _told(end)
 
 
 @contextmanager
@@ -90,9 +97,18 @@ def company(device: Device, follow: Follow, order: Order) -> Iterator[Place]:
     place = given(device)
     if place is not None:
         if not distributed.is_initialized():
-            raise SignError("trainer=ddp: of the commands, torchrun and srun can start src/train.py only")
+            raise SignError(
+                "trainer=ddp: the processes of torchrun or srun are not connected; src/train.py alone connects "
+                "them, until one of them fails"
+            )
         _told(order)
-        yield place
+        try:
+            yield place
+        except SharedError:  # the others wait for the next order
+            raise
+        except BaseException:  # of this one: the others are in the middle of something, and have to end
+            distributed.destroy_process_group()
+            raise
         return
     world = processes(device)
     if world == 1:
@@ -206,7 +222,7 @@ def _started(world: int, device: Device, follow: Follow, order: Order, port: int
         _start_without_ctrl_c(others)
         threading.Thread(target=_watch, args=(others, done), daemon=True).start()
         yield
-    except SignError:  # said by all
+    except SharedError:
         raise
     except Exception as error:
         if failed := _failed(others, wait=2.0):

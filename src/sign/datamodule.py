@@ -79,7 +79,7 @@ class RowLoader:
     """Batches of rows and labels. ``order`` gives the order of an epoch; without it rows come as they are.
 
     Batches are cut from the order of all rows, and each process takes its share of every one: how many there are
-    changes no batch.
+    changes no batch, but for rows left over that are too few for them.
     """
 
     def __init__(

@@ -17,3 +17,7 @@ class FieldError(SignError):
     def within(self, section: str) -> SignError:
         """The same error with the full name of the setting."""
         return FieldError(f"{section}.{self.field}", self.value, self.rule)
+
+
+class SharedError(SignError):
+    """An error that all processes of a training have at the same place."""

@@ -17,7 +17,7 @@ from sign.callbacks import BestCheckpoint, EpochLog, EpochProgress, LastCheckpoi
 from sign.company import company, lightning_options, meet
 from sign.configuration import Settings, configure
 from sign.datamodule import SIGNDataModule
-from sign.errors import SignError
+from sign.errors import SharedError
 from sign.places import Place
 from sign.runs import CHECKPOINTS, EPOCHS, Run
 from sign.task import SIGNTask
@@ -82,7 +82,7 @@ def take_part(
         raise KeyboardInterrupt from None
     epochs = trainer.current_epoch
     if best.best_model_score is None or not best.best_model_score.isfinite():
-        raise SignError(
+        raise SharedError(
             f"training diverged: {settings.training.monitor} was never finite; "
             f"lower training.learning_rate={settings.training.learning_rate}"
         )

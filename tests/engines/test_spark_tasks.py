@@ -132,3 +132,13 @@ def test_a_plan_follows_from_sizes() -> None:
     assert (none.name, none.ranges, none.width) == ("blocks", 83, 128)
     sliced = planning.choose(job, planning.Executors(10**5, slots=4, at_once=2), "auto", None, 16)
     assert (sliced.ranges, sliced.width) == (11, 16)
+
+
+def test_what_a_killed_driver_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / "sign-killed" / "features").mkdir(parents=True)
+    (tmp_path / "sign-killed" / ".lock").touch()
+    (tmp_path / "sign-of-somebody-else").mkdir()
+    with Place.new(None, f"file:{tmp_path}") as one, Place.new(None, f"file:{tmp_path}") as two:
+        names = {folder.name for folder in tmp_path.iterdir()}
+        assert names == {"sign-of-somebody-else", *(place.uri.rpartition("/")[2] for place in (one, two))}
+    assert [folder.name for folder in tmp_path.iterdir()] == ["sign-of-somebody-else"]

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import pyarrow.parquet as parquet
 
 from sign import memory
 from sign.engines.spark.records import DDL, SCHEMA, Record, pack, unpack
+from sign.locks import LOCK, locked, locked_if_free
 from sign.sparse import Array
 
 
@@ -56,10 +57,14 @@ class Place:
     @classmethod
     @contextmanager
     def new(cls, session: Any, path: str) -> Iterator["Place"]:
-        """A folder below ``path`` that is gone afterwards."""
+        """A folder below ``path`` that is gone afterwards; on this machine's files, even after a SIGKILL."""
         place = cls(session, f"{path.rstrip('/')}/sign-{uuid.uuid4().hex[:12]}")
+        folder = local(place.uri)
+        if folder is not None:
+            _sweep(folder.parent)
         try:
-            yield place
+            with nullcontext() if folder is None else locked(folder):
+                yield place
         finally:
             place.remove("")
 
@@ -149,6 +154,14 @@ class Place:
     def _hadoop_path(self, name: str, remote: bool = True) -> Any:
         _, path = self._hadoop()
         return path(self.address(name) if remote else f"file:{os.fspath(name)}")
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what drivers left that were killed."""
+    for lock in parent.glob(f"sign-*/{LOCK}"):
+        with suppress(OSError), locked_if_free(lock.parent) as free:
+            if free:
+                shutil.rmtree(lock.parent, ignore_errors=True)
 
 
 def _write(writer: Any, record: Record) -> None:
