@@ -17,6 +17,7 @@ from sign.reproduction.reproduce import Reproduction
 from sign.reproduction.request import FIGURES, TABLES, Request, request_of
 from sign.reproduction.tables import Filled, Outcome
 from sign.runs import Series
+from sign.series import Plan
 
 
 def requested(folder: Path, *words: str) -> Request:
@@ -87,6 +88,21 @@ def test_data_that_cannot_be_had_are_told_and_the_rest_goes_on(
     assert "| SIGN(5,3,0) | — [1] (96.92 ± 0.46) |" in text
     assert text.count("[1] ") == len({*tables()["products"].experiments}) * 3 + 1
     assert "none of its data sets is at hand" in capsys.readouterr().out
+
+
+def test_what_fails_for_another_reason_does_not_stand_for_its_data_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def failing(wanted: Plan) -> Series:
+        tried.append(wanted.first.experiment)
+        raise SignError("engine.memory=1MB: not enough")
+
+    monkeypatch.setattr("sign.reproduction.reproduce.train_series", failing)
+    with pytest.raises(SignError, match=r"8 experiments failed, or have runs that did: products_mlp, "):
+        Reproduction(requested(tmp_path, "table=products")).run()
+    assert len(tried) == 8
 
 
 def test_a_table_shows_ours_the_published_number_and_the_difference(

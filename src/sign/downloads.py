@@ -20,7 +20,7 @@ from zipfile import BadZipFile, ZipFile
 
 from sign import locks
 from sign.console import progress
-from sign.errors import SignError
+from sign.errors import MissingData, SignError
 
 BLOCK = 1 << 20  # bytes that are read at a time
 TIMEOUT = 30  # seconds without a byte after which a server counts as gone
@@ -76,9 +76,9 @@ def ensure_unpacked(folder: Path, names: Sequence[str], address: str) -> None:
             archive.unlink()
 
 
-def by_hand(folder: Path, names: Sequence[str], address: str, reason: str) -> SignError:
+def by_hand(folder: Path, names: Sequence[str], address: str, reason: str) -> MissingData:
     """The sentence for files that are not there and cannot be fetched."""
-    return SignError(f"{folder}: lacks {', '.join(names)}; put them there from {address} ({reason})")
+    return MissingData(f"{folder}: lacks {', '.join(names)}; put them there from {address} ({reason})")
 
 
 @contextmanager

@@ -21,3 +21,7 @@ class FieldError(SignError):
 
 class SharedError(SignError):
     """An error that all processes of a training have at the same place."""
+
+
+class MissingData(SignError):
+    """Files of a data set that are not there and cannot be fetched."""

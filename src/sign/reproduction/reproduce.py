@@ -2,7 +2,7 @@
 
 from sign.console import console
 from sign.datasets.dataset import Dataset
-from sign.errors import SignError
+from sign.errors import MissingData, SignError
 from sign.loggers import RunCard, Tracker, WandB
 from sign.published import tables
 from sign.reproduction import figures
@@ -21,10 +21,11 @@ class Reproduction:
         self.request = request
         self.outcomes: dict[str, Outcome] = {}
         self.unavailable: dict[Dataset, str] = {}
+        self.failed: list[str] = []
         self.tracker: Tracker | None = None
 
     def run(self) -> None:
-        """Fill all tables and draw all figures; runs that failed end it with an error, after the rest."""
+        """Fill all tables and draw all figures; what failed ends it with an error, after the rest."""
         for name in self.request.tables:
             if name == "reductions":
                 reductions(self.request)
@@ -40,10 +41,9 @@ class Reproduction:
                 drawn = figures.convergence(self.request, self.train)
             if drawn:
                 self._say(drawn.name)
-        failed = [name for name, outcome in self.outcomes.items() if outcome.series and outcome.reason]
-        if failed:
+        if self.failed:
             raise SignError(
-                f"{len(failed)} experiments have runs that failed: {', '.join(failed)}; see above"
+                f"{len(self.failed)} experiments failed, or have runs that did: {', '.join(self.failed)}; see above"
             )
 
     def train(self, experiment: str) -> Outcome:
@@ -60,10 +60,15 @@ class Reproduction:
         try:
             series = train_series(wanted)
         except (SignError, OSError) as error:
-            self.unavailable[dataset] = str(error)
+            if isinstance(error, MissingData):
+                self.unavailable[dataset] = str(error)
+            else:
+                self.failed.append(experiment)
             console.print(f"{experiment}: {error}", style="dim", soft_wrap=True)
             return Outcome(None, str(error))
-        return Outcome(series, failure(series))
+        if reason := failure(series):
+            self.failed.append(experiment)
+        return Outcome(series, reason)
 
     def _track(self, filled: Filled) -> None:
         """The whole table in W&B, beside the runs of its cells."""
