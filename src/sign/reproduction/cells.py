@@ -40,7 +40,7 @@ QUICK = [  # enough to learn something of planted communities
     "model.inception_units=32",
     "model.classification_units=32",
     "model.dropout=0.1",
-    "training.max_epochs=4",
+    "training.max_epochs=3",
     "training.learning_rate=0.01",
     "training.batch_size=128",
 ]
