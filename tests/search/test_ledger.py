@@ -180,6 +180,16 @@ def test_a_server_that_is_not_there_gets_one_sentence_without_the_password(tmp_p
     assert "\n" not in str(caught.value)
 
 
+def test_a_database_that_fails_gets_one_sentence(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path, "study", SPACE, 1)
+    (tmp_path / "study.db").write_text("overwritten")
+    sentence = r"^search.storage=sqlite:.*study.db: the database failed \(file is not a database\)$"
+    with pytest.raises(SignError, match=sentence):
+        Ledger(tmp_path, "study", SPACE, 1)
+    with pytest.raises(SignError, match=sentence), ledger.turn.failures_told():
+        ledger.claim("cpu")
+
+
 JOINED = """
 import sys
 from pathlib import Path

@@ -48,7 +48,7 @@ class Ledger:
         self.token = folder / ".searches" / uuid.uuid4().hex
         self.owner = {"host": socket.gethostname(), "lock": str(self.token.resolve())}
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        with self.turn.taken(), warnings.catch_warnings():
+        with self.turn.failures_told(), self.turn.taken(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # heartbeats are called experimental
             self.storage = optuna.storages.RDBStorage(
                 self.turn.url.render_as_string(hide_password=False),

@@ -11,9 +11,7 @@ from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
-from optuna.exceptions import StorageInternalError
 from optuna.trial import Trial
-from sqlalchemy.exc import SQLAlchemyError
 
 from sign.configuration import Settings, configure
 from sign.console import console
@@ -65,6 +63,10 @@ class Study:
 
     def run(self) -> None:
         """Complete the study, and say what to do next."""
+        with self.ledger.turn.failures_told():
+            self._run()
+
+    def _run(self) -> None:
         self.ledger.agree(_identity(self.settings, self.space, self.search))
         if self.ledger.complete:
             self._conclude()
@@ -80,11 +82,8 @@ class Study:
         try:
             with View(self.ledger) as view, tracking, _orderly():
                 self._search(_Both(view, tracking)).run()
-        except BaseException as error:
+        except BaseException:
             console.print("to go on: the same command again", soft_wrap=True)
-            if isinstance(error, SQLAlchemyError | StorageInternalError):
-                shown, reason = self.ledger.turn.shown, type(error.__cause__ or error).__name__
-                raise SignError(f"search.storage={shown}: the database failed ({reason})") from error
             raise
         self._conclude()
         tracking.summarise()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy
+from optuna.exceptions import StorageInternalError
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from sign.errors import SignError
@@ -46,14 +47,26 @@ class Turn:
         return self._advisory()
 
     @contextmanager
+    def failures_told(self) -> Iterator[None]:
+        """What goes wrong with the database in the block becomes one sentence."""
+        try:
+            yield
+        except (SQLAlchemyError, StorageInternalError) as error:
+            raise SignError(f"search.storage={self.shown}: the database failed ({_reason(error)})") from error
+
+    @contextmanager
     def _advisory(self) -> Iterator[None]:
         try:
             connection: Any = self.engine.connect()
         except SQLAlchemyError as error:
-            reason = " ".join(str(getattr(error, "orig", error)).split())
-            raise SignError(f"search.storage={self.shown}: cannot be reached ({reason})") from None
+            raise SignError(f"search.storage={self.shown}: cannot be reached ({_reason(error)})") from None
         with connection:  # its end frees the lock, whatever happens to this process
             connection.execute(
                 sqlalchemy.text("SELECT pg_advisory_lock(hashtext(:name))"), {"name": self.name}
             )
             yield
+
+
+def _reason(error: BaseException) -> str:
+    cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
+    return " ".join(str(getattr(cause, "orig", cause)).split())
