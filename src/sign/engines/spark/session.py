@@ -10,7 +10,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ DEFAULTS = {
     "spark.sql.parquet.compression.codec": "uncompressed",
     "spark.hadoop.parquet.enable.dictionary": "false",
     "spark.hadoop.parquet.block.size": str(1 << 25),
+    # else pages and row groups are looked at after a hundred records, which would fill Java's memory
+    "spark.hadoop.parquet.page.size.row.check.min": "1",
+    "spark.hadoop.parquet.page.size.row.check.max": "1",
     "spark.shuffle.compress": "false",
     "spark.shuffle.spill.compress": "false",
     # plans say themselves how many tasks there are
@@ -157,7 +160,13 @@ def _packed(source: Path) -> str:
 
 def last_line(error: BaseException) -> str:
     """What an error of Spark says in the end: the innermost cause, without the way to it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    from py4j.protocol import Py4JError
+
+    try:
+        text = str(error)  # asks Java
+    except (OSError, Py4JError):
+        return "its process has ended; engine.conf.spark.driver.memory=4g gives it more memory"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: )?[\w.]+(Error|Exception)\b", line)]
     return (causes or lines or [type(error).__name__])[-1].removeprefix("Caused by: ")
 
@@ -166,4 +175,5 @@ def last_line(error: BaseException) -> str:
 def stop() -> None:
     """End the session, if one runs."""
     while _running:
-        _running.popitem()[1].stop()
+        with suppress(OSError):  # it has ended by itself
+            _running.popitem()[1].stop()
