@@ -9,6 +9,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from sign.configuration import CONF, Settings, configure
+from sign.reproduction.cells import GRAPHS
 from sign.errors import SignError
 from sign.requests import datasets_named
 
@@ -24,8 +25,9 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     if group == "operator":
         override, others = f"+operator@model.operators.other={name}", ["+model.other=1"]
     if group == "tuned":
-        dataset, model = name.rsplit("_", 1)
-        override, *others = f"dataset={dataset}", f"model={model}"
+        graph, model = name.rsplit("_", 1)
+        dataset, _ = GRAPHS.get(graph, (graph, []))
+        override, *others = f"dataset={dataset}", f"model={model}", f"tuned={name}"
     if group == "hparams_search/tpe_for":
         override, *others = "hparams_search=tpe", f"dataset={name}"
         group = "hparams_search"
@@ -44,7 +46,7 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
 def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
     for file in (CONF / "tuned").glob("*.yaml"):
         dataset, model = file.stem.rsplit("_", 1)
-        assert (CONF / "dataset" / f"{dataset}.yaml").is_file()
+        assert dataset in GRAPHS or (CONF / "dataset" / f"{dataset}.yaml").is_file()
         assert (CONF / "model" / f"{model}.yaml").is_file()
 
 

@@ -79,8 +79,9 @@ def graph_words(graph: str, model: str, smoke: bool) -> list[str]:
     name, settings, changes = MODELS[model]
     data = alike_graph(graph) if smoke else [f"dataset={dataset}", *choice]
     words = [*data, f"model={name}", *changes]
-    if (CONF / "tuned" / f"{dataset}_{settings}.yaml").is_file():
-        return [*words, f"tuned={dataset}_{settings}"]
+    for tuned in (f"{graph}_{settings}", f"{dataset}_{settings}"):
+        if (CONF / "tuned" / f"{tuned}.yaml").is_file():
+            return [*words, f"tuned={tuned}"]
     public = f"{graph}_public"  # the settings of a public split are those of SIGN
     if settings == "sign" and not smoke and (CONF / "experiment" / f"{public}.yaml").is_file():
         return [f"experiment={public}", *words]
