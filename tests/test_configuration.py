@@ -9,8 +9,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from sign.configuration import CONF, Settings, configure
-from sign.reproduction.cells import GRAPHS
 from sign.errors import SignError
+from sign.reproduction.cells import GRAPHS
 from sign.requests import datasets_named
 
 FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]
