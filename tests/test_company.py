@@ -186,7 +186,13 @@ TORCHRUN = {
     "LOCAL_WORLD_SIZE": "4",
     "TORCHELASTIC_RUN_ID": "x",
 }
-SLURM = {"SLURM_PROCID": "5", "SLURM_NTASKS": "8", "SLURM_LOCALID": "1", "SLURM_NNODES": "2"}
+SLURM = {
+    "SLURM_PROCID": "5",
+    "SLURM_NTASKS": "8",
+    "SLURM_LOCALID": "1",
+    "SLURM_NNODES": "2",
+    "SLURM_STEP_ID": "0",
+}
 
 
 @pytest.mark.parametrize("environment", [TORCHRUN, SLURM])
@@ -200,7 +206,7 @@ def test_a_launcher_tells_each_process_its_place(
     place = given(device())
     assert place == Place(rank=5, world=8, local_rank=1, machines=2)
     assert place.devices == 4
-    assert follows()
+    assert follows() == (environment is TORCHRUN)
     with pytest.raises(SignError, match=r"trainer\.devices=3: this command was started with 4"):
         given(device(devices=3))
     with pytest.raises(SignError, match=r"trainer\.num_nodes=4: this command was started with 2"):

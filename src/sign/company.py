@@ -21,7 +21,7 @@ from lightning_fabric.plugins.environments.cluster_environment import ClusterEnv
 from lightning_fabric.plugins.environments.slurm import SLURMEnvironment
 from pytorch_lightning.strategies import DDPStrategy
 from torch import distributed
-from torch.distributed import TCPStore  # type: ignore[attr-defined]
+from torch.distributed import DistError, TCPStore  # type: ignore[attr-defined]
 
 from sign.console import console
 from sign.errors import FieldError, SharedError, SignError
@@ -75,7 +75,7 @@ def leading(device: Device, follow: Follow) -> Iterator[bool]:
                 follow(order, place)
             except SharedError:  # the first process has it, too, and decides how to go on
                 continue
-            except SignError as error:
+            except (SignError, OSError) as error:
                 print(f"error: process {place.rank}: {error}", file=sys.stderr)
                 raise
         if order is None:
@@ -188,7 +188,13 @@ def _store(place: Place) -> TCPStore | None:
         os.environ["SLURM_NODELIST"]
     )
     port = int(os.environ.get("MASTER_PORT") or 15000 + int(os.environ.get("SLURM_JOB_ID", "0")[-4:]))
-    return TCPStore(host, port, place.world, is_master=place.rank == 0)
+    try:
+        return TCPStore(host, port, place.world, is_master=place.rank == 0)
+    except (DistError, RuntimeError) as error:
+        raise SignError(
+            f"trainer=ddp: the {place.world} processes of SLURM did not meet at {host}:{port}; "
+            "start the command with srun, or set MASTER_ADDR and MASTER_PORT"
+        ) from error
 
 
 def _join(place: Place, device: Device, store: TCPStore | None) -> None:

@@ -27,6 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 from sign.errors import SignError
 
 CGROUP = Path("/sys/fs/cgroup")
+SHARED_BY = "SIGN_SHARED_BY"  # in how many parts the memory is divided, one of them for this process
 SHARE = 0.7  # of what is available that a process takes unless told otherwise
 KEPT = 0.5  # of the budget that arrays of `empty` may take; the rest is for features
 SMALL = 1 << 20  # bytes of arrays that are not worth a file
@@ -194,8 +195,9 @@ def take(array: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def available() -> float:
-    """Bytes that this process may still take."""
-    return min([_machine(), *(_left_in(group) for group in _groups())])
+    """Bytes that this process may still take; those that run beside it are to take as much."""
+    left = min([_machine(), *(_left_in(group) for group in _groups())])
+    return left / max(1, int(os.environ.get(SHARED_BY, "1")))
 
 
 def _groups() -> Iterator[Path]:

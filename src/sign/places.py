@@ -41,8 +41,8 @@ def given(device: Device) -> Place | None:
 
 
 def follows() -> bool:
-    """Whether another process, started with this one, says what there is to say."""
-    started = _torchrun() or _slurm()
+    """Whether another process of torchrun's, which are all of one run, says what there is to say."""
+    started = _torchrun()
     return started is not None and started.rank > 0
 
 
@@ -57,7 +57,10 @@ def _torchrun() -> Place | None:
 def _slurm() -> Place | None:
     number = _numbers("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NNODES")
     interactive = os.environ.get("SLURM_JOB_NAME") in ("bash", "interactive")
-    return None if number is None or number[1] == 1 or interactive else Place(*number)
+    by_srun = os.environ.get(
+        "SLURM_STEP_ID", ""
+    ).isdigit()  # else one process has the numbers of the whole job
+    return Place(*number) if number is not None and number[1] > 1 and by_srun and not interactive else None
 
 
 def _numbers(*names: str) -> list[int] | None:

@@ -8,16 +8,19 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import optuna
 import pytest
+from omegaconf import OmegaConf
 from optuna.trial import TrialState
 from search.helping import SPACE, search
 
 from sign.errors import SignError
 from sign.search import ledger as module
 from sign.search.ledger import ATTEMPTS, Ledger
+from sign.search.sampler import make_sampler
 from sign.search.slots import make_slots
 from sign.search.turn import Turn
 
@@ -140,6 +143,18 @@ def test_the_first_result_of_a_trial_that_two_machines_ran_stays(tmp_path: Path)
     slow.prune(ours)
     assert (slow.trials[0].value, slow.trials[0].user_attrs["seconds"]) == (1.0, 3.0)
     assert slow.trials[0].state == TrialState.COMPLETE
+
+
+def test_searches_that_begin_together_draw_different_values(tmp_path: Path) -> None:
+    node = OmegaConf.create({"_target_": "optuna.samplers.TPESampler", "seed": 0, "constant_liar": True})
+    make = partial(make_sampler, node)
+    one, two = (Ledger(tmp_path, "study", SPACE, 8, sampler=make) for _ in range(2))
+    with one.present(), two.present():
+        drawn = [ledger.claim("cpu").params["x"] for _ in range(4) for ledger in (one, two)]
+    assert len(set(drawn)) == 8
+    alone = Ledger(tmp_path / "alone", "study", SPACE, 8, sampler=make)
+    with alone.present():
+        assert [alone.claim("cpu").params["x"] for _ in range(8)] == drawn
 
 
 def test_the_points_of_a_grid_come_in_order_and_once(tmp_path: Path) -> None:

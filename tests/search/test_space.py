@@ -160,3 +160,10 @@ def test_searches_that_join_later_draw_other_values() -> None:
 def test_any_folder_can_be_handed_to_a_trial(value: str) -> None:
     (override,) = OverridesParser.create().parse_overrides([f"paths.output_dir={quoted(value)}"])
     assert override.value() == value
+
+
+def test_words_of_the_command_line_win_however_they_are_written() -> None:
+    params = {"training.learning_rate": "interval(0.1, 0.2)", "model.p": "choice(1, 2)", "model.alpha": None}
+    found = read_space(params, ["++training.learning_rate=0.001"])
+    assert list(found.distributions) == ["model.p"]
+    assert found.words == ("model.alpha=null", "++training.learning_rate=0.001")

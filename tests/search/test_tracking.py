@@ -59,6 +59,19 @@ def test_a_search_is_a_group_with_a_run_a_trial_and_a_summary(
     assert any(name.startswith("parallel coordinates") for name in files)
 
 
+def test_what_an_interruption_kept_from_the_tracker_is_sent_by_the_next_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    ledger = Ledger(tmp_path, "study", SPACE, 1)
+    Search(ledger, make_slots(1, None, "cpu"), command(lambda number: ["loss=0.25"]), Silent()).run()
+    for _ in range(2):  # once
+        with Tracking(WandB(), ledger, []) as tracking:
+            tracking.summarise()
+    assert "study trial 0" in inspect(record(ledger.folder_of(0)))
+    assert "study summary" in inspect(record(tmp_path))
+
+
 def test_without_a_tracker_nothing_is_sent(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path, "study", SPACE, 1)
     with Tracking(CsvOnly(), ledger, []) as tracking:

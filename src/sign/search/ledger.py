@@ -9,7 +9,7 @@ import shutil
 import socket
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import optuna
 from optuna.distributions import BaseDistribution
 from optuna.exceptions import UpdateFinishedTrialError
+from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from sign.errors import SignError
@@ -41,8 +42,11 @@ class Ledger:
         storage: str | None = None,
         queue: list[dict[str, Any]] | None = None,
         pruner: Any = None,
+        sampler: Callable[[int], BaseSampler] | None = None,
     ) -> None:
+        """``sampler`` makes the sampler of a trial from its number, so that no two trials draw the same values."""
         self.folder, self.space, self.total, self.queue = folder, dict(space), total, queue or []
+        self.sampler = sampler
         folder.mkdir(parents=True, exist_ok=True)
         self.turn = Turn(storage or f"sqlite:///{(folder / 'study.db').resolve()}", name)
         self.token = folder / ".searches" / uuid.uuid4().hex
@@ -133,6 +137,8 @@ class Ledger:
                 return None
             if len(trials) < len(self.queue):
                 self.study.enqueue_trial(self.queue[len(trials)])
+        if self.sampler:
+            self.study.sampler = self.sampler(len(trials))
         return self.study.ask()
 
     def _abandoned(self) -> Trial | None:

@@ -12,14 +12,14 @@ from sign.errors import SignError
 SAMPLERS = ("optuna.samplers.*", "hydra_plugins.hydra_optuna_sweeper.*")
 
 
-def make_sampler(node: DictConfig, trials: int) -> optuna.samplers.BaseSampler:
-    """The sampler of hydra.sweeper.sampler.
+def make_sampler(node: DictConfig, number: int) -> optuna.samplers.BaseSampler:
+    """The sampler of hydra.sweeper.sampler for one trial, with a seed of its own.
 
-    Its seed depends on how many trials the study has, so that no two processes draw the same values.
+    What it draws depends on the trials before it, not on which process or machine asks.
     """
     plain: Any = OmegaConf.to_container(node, resolve=True)
     if plain.get("seed") is not None:
-        plain["seed"] += trials
+        plain["seed"] += number
     try:
         made = instantiate(plain, _execution_whitelist_=SAMPLERS)
     except InstantiationException as error:

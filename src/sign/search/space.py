@@ -64,10 +64,10 @@ class Space:
 
 def read_space(params: Mapping[str, Any], arguments: Iterable[str]) -> Space:
     """The space of a YAML; words of the command line win over it, and may widen it."""
-    words = [*(f"{name}={value}" for name, value in params.items()), *arguments]
+    words = [*(f"{name}={'null' if value is None else value}" for name, value in params.items()), *arguments]
     found: dict[str, Any] = {}
     for override in OverridesParser.create().parse_overrides(words):
-        name = override.get_key_element()
+        name = override.get_key_element().lstrip("+~")
         if override.is_delete():
             found[name] = override.input_line
             continue
@@ -78,7 +78,7 @@ def read_space(params: Mapping[str, Any], arguments: Iterable[str]) -> Space:
         if isinstance(value, BaseDistribution) and name.split(".")[0] in FIXED_CHOICES:
             raise SignError(f"{override.input_line}: a search is about one; start one search for each")
         found.pop(name, None)
-        found[name] = value if isinstance(value, BaseDistribution) else f"{name}={value}"
+        found[name] = value if isinstance(value, BaseDistribution) else override.input_line
     distributions = {name: value for name, value in found.items() if isinstance(value, BaseDistribution)}
     if not distributions:
         raise SignError(

@@ -66,12 +66,13 @@ def importances(ledger: Ledger) -> dict[str, float]:
         return {}
 
 
-def write_best(ledger: Ledger, trial: FrozenTrial, cfg: DictConfig, choices: dict[str, Any]) -> None:
+def write_best(ledger: Ledger, trial: FrozenTrial, cfg: DictConfig) -> None:
     """The configuration of a trial as an experiment: all of its settings, whatever the defaults become."""
-    plain: Any = OmegaConf.to_container(cfg, resolve=False)
+    chosen = dict(cfg.hydra.runtime.choices)
+    groups = ["dataset", "model", *(name for name in chosen if name.startswith("operator@"))]
     experiment = {
-        "defaults": [{f"override /{group}": choices[group]} for group in ("dataset", "model")] + ["_self_"],
-        **{name: plain[name] for name in SECTIONS},
+        "defaults": [{f"override /{group}": chosen[group]} for group in groups] + ["_self_"],
+        **{name: OmegaConf.to_container(cfg[name], resolve=False) for name in SECTIONS},
     }
     file = ledger.folder / BEST
     file.parent.mkdir(exist_ok=True)

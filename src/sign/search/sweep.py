@@ -4,13 +4,15 @@ import copy
 import shlex
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
+from optuna.samplers import BaseSampler
 from optuna.trial import Trial
 
 from sign.configuration import Settings, configure
@@ -59,6 +61,7 @@ class Study:
             self.search.storage,
             queue,
             make_pruner(self.search.pruner, self.settings.training.max_epochs),
+            self._sampler(),
         )
 
     def run(self) -> None:
@@ -68,25 +71,23 @@ class Study:
 
     def _run(self) -> None:
         self.ledger.agree(_identity(self.settings, self.space, self.search))
-        if self.ledger.complete:
-            self._conclude()
-            return
-        if not self._is_grid:
-            self.ledger.study.sampler = make_sampler(
-                self.config.hydra.sweeper.sampler, len(self.ledger.trials)
-            )
-        self._prepare()
         tracking = Tracking(
             self.settings.tracker, self.ledger, [self.settings.dataset.name, self.settings.title]
         )
+        if not self.ledger.complete:
+            self._complete(tracking)
+        self._conclude()
+        with tracking:
+            tracking.summarise()
+
+    def _complete(self, tracking: Tracking) -> None:
+        self._prepare()
         try:
             with View(self.ledger) as view, tracking, _orderly():
                 self._search(_Both(view, tracking)).run()
         except BaseException:
             console.print("to go on: the same command again", soft_wrap=True)
             raise
-        self._conclude()
-        tracking.summarise()
 
     def _search(self, watcher: "_Both") -> Search:
         reported = (
@@ -102,14 +103,24 @@ class Study:
         )
 
     def _composed(self, words: Sequence[str]) -> DictConfig:
-        cfg = self.loader.load_sweep_config(self.config, [*words, "job=search"])
+        cfg = self._with_choices(words)
         with open_dict(cfg):
             del cfg["hydra"]
         return cfg
 
+    def _with_choices(self, words: Sequence[str]) -> DictConfig:
+        return self.loader.load_sweep_config(self.config, [*words, "job=search"])
+
     def _queue(self) -> list[dict[str, Any]]:
         first = [self.space.point_of(self.base)] if self.search.baseline else []
         return first + (self.space.grid() if self._is_grid else [])
+
+    def _sampler(self) -> Callable[[int], BaseSampler] | None:
+        if self._is_grid:
+            return None
+        make = partial(make_sampler, self.config.hydra.sweeper.sampler)
+        make(0)  # a wrong one is answered before anything is computed
+        return make
 
     @property
     def _is_grid(self) -> bool:
@@ -143,8 +154,8 @@ class Study:
     def _conclude(self) -> None:
         with self.ledger.turn.taken():
             if best := self.ledger.best:
-                cfg = self._composed(self.space.words_of(best.params))
-                summary.write_best(self.ledger, best, cfg, dict(self.config.hydra.runtime.choices))
+                cfg = self._with_choices(self.space.words_of(best.params))
+                summary.write_best(self.ledger, best, cfg)
             summary.write_study(self.ledger, final=True)
         if best is None:
             raise SignError(

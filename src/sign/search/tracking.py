@@ -14,7 +14,9 @@ from optuna.trial import FrozenTrial, TrialState
 from sign.console import console
 from sign.loggers import RunCard, Tracker, WandB
 from sign.runs import find_runs
-from sign.search.ledger import Ledger
+from sign.search.ledger import FINISHED, Ledger
+
+SENT = ".sent"  # a file beside what the tracker has
 
 
 class Tracking:
@@ -24,10 +26,13 @@ class Tracking:
         self.tracker = tracker if isinstance(tracker, WandB) else None
         self.ledger, self.tags = ledger, tags
         self.waiting: queue.Queue[FrozenTrial | None] = queue.Queue()
-        self.thread = threading.Thread(target=self._work, args=[self.tracker], daemon=True)
 
     def __enter__(self) -> "Tracking":
         if self.tracker:
+            for trial in self.ledger.trials:  # that ended here, before an interruption
+                if trial.state in FINISHED and self.ledger.folder_of(trial.number).is_dir():
+                    self.waiting.put(trial)
+            self.thread = threading.Thread(target=self._work, args=[self.tracker], daemon=True)
             self.thread.start()
         return self
 
@@ -43,10 +48,12 @@ class Tracking:
 
     def summarise(self) -> None:
         """The run that shows the study: a table of all trials, and their parallel coordinates."""
-        if self.tracker is None:
+        done = self.ledger.folder / f"{SENT}-{self.ledger.total}"
+        if self.tracker is None or done.exists():
             return
         try:
             self._summarise(self.tracker)
+            done.touch()
         except Exception as error:  # nor does it end with one
             console.print(f"W&B: the summary was not sent ({type(error).__name__})", soft_wrap=True)
 
@@ -75,12 +82,15 @@ class Tracking:
 
     def _send(self, tracker: WandB, trial: FrozenTrial) -> None:
         folder = self.ledger.folder_of(trial.number)
+        if (folder / SENT).exists():
+            return
         config = {**trial.params, "trial": trial.number, "state": trial.state.name.lower()}
         with tracker.opened(self._card(f"trial {trial.number}", folder, config)) as run:
             for row in _epochs(folder):
                 run.log(row)
             known = {name: trial.user_attrs.get(name) for name in ("seconds", "reason")}
             run.summary.update({"val/loss": trial.value, **known})
+        (folder / SENT).touch()
 
     def _card(self, name: str, folder: Path, config: dict[str, Any]) -> RunCard:
         study = self.ledger.study.study_name
@@ -88,6 +98,7 @@ class Tracking:
 
 
 def _epochs(folder: Path) -> Iterable[dict[str, float]]:
-    """The epochs of the first run of a trial."""
+    """The epochs of the first run of a trial that was finished, or of the one that was not."""
     runs = find_runs([folder])
-    return runs[0].epochs() if runs else []
+    finished = [run for run in runs if run.metrics is not None]
+    return (finished or runs)[0].epochs() if runs else []

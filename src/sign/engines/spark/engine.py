@@ -151,9 +151,10 @@ class SparkEngine(Engine):
             return memory.parse(self.executor_memory) or 0
         if session.is_local(self.master):
             return int(memory.SHARE * memory.available())
-        names = ("spark.executor.pyspark.memory", "spark.executor.memory")
-        given = next((text for name in names if (text := spark.conf.get(name, None))), "1g")
-        return int(spark.sparkContext._jvm.org.apache.spark.network.util.JavaUtils.byteStringAsBytes(given))
+        read = spark.sparkContext._jvm.org.apache.spark.network.util.JavaUtils
+        if own := spark.conf.get("spark.executor.pyspark.memory", None):
+            return int(read.byteStringAsMb(own)) << 20
+        return int(read.byteStringAsBytes(spark.conf.get("spark.executor.memory", "1g")))
 
 
 def _once(matrix: Matrix, x: Floats, product: Product) -> Floats:
