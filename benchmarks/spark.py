@@ -161,7 +161,7 @@ def peaks() -> Iterator[dict[str, tuple[int, int]]]:
                 try:
                     kind, held = child.name(), child.memory_info()
                     if kind.startswith(("java", "python")):
-                        top[child.pid] = (kind, max(held.rss - held.shared, top.get(child.pid, ("", 0))[1]))
+                        top[child.pid] = (kind, max(held.rss, top.get(child.pid, ("", 0))[1]))
                 except psutil.Error:  # it has ended
                     continue
 

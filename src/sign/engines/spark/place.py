@@ -86,16 +86,26 @@ class Place:
         """Put an array where executors can map it."""
         if array is None:
             return None
-        unique = f"{uuid.uuid4().hex[:12]}-{name}.npy"
-        with self._arriving(f"shared/{unique}") as path:
+        unique = f"shared/{uuid.uuid4().hex[:12]}-{name}.npy"
+        home = self if local(self.uri) is not None else self._lasting()
+        with home._arriving(unique) as path:
             whole = np.lib.format.open_memmap(path, "w+", array.dtype, array.shape)
             for part in memory.parts(array):
                 whole[part] = array[part]
                 memory.release(whole[part])
-        shared = Shared(self.address(f"shared/{unique}"))
-        if local(self.uri) is None:
+        shared = Shared(home.address(unique))
+        if home is not self:
             self.session.sparkContext.addFile(shared.uri)
         return shared
+
+    def _lasting(self) -> "Place":
+        """A folder for as long as the session: an executor that comes late asks for every file that was added."""
+        from sign.engines.spark import session  # of the driver alone
+
+        name = f"sign-{self.session.sparkContext.applicationId}"
+        place = Place(self.session, f"{self.uri.rpartition('/')[0]}/{name}")
+        session.leaving[place.uri] = partial(place.remove, "")
+        return place
 
     @contextmanager
     def tables(self, names: list[str]) -> Iterator[list[Callable[[Record], None]]]:

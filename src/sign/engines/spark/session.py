@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,6 +50,9 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
+leaving: dict[
+    str, Callable[[], Any]
+] = {}  # what is done at the end of the session, by the folder it is about
 _running: dict[tuple[Any, ...], Any] = {}  # the session of this process, by its settings; Spark allows one
 
 
@@ -173,7 +176,10 @@ def last_line(error: BaseException) -> str:
 
 @atexit.register
 def stop() -> None:
-    """End the session, if one runs."""
+    """End the session, if one runs, and remove what was kept for it."""
+    while leaving:
+        with suppress(Exception):  # a cluster that is gone cannot be tidied
+            leaving.popitem()[1]()
     while _running:
         with suppress(OSError):  # it has ended by itself
             _running.popitem()[1].stop()
