@@ -5,13 +5,16 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
 from test_experiment import SMALL
 
-from sign.configuration import composed
+from sign import experiment
+from sign.configuration import Settings, composed
+from sign.datamodule import SIGNDataModule
 from sign.errors import SignError
 from sign.runs import Run, Series
 from sign.series import Plan, outcome, plan, show, train_series
@@ -140,3 +143,20 @@ def test_what_refers_to_the_seed_is_resolved_for_each_run(tmp_path: Path) -> Non
 def test_a_series_that_cannot_be_is_refused(tmp_path: Path, word: str) -> None:
     with pytest.raises(SignError, match=word.split("=")[0]):
         planned(tmp_path, "runs=2", word)
+
+
+def test_the_rows_of_a_run_are_gone_before_those_of_the_next_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[weakref.ref[SIGNDataModule]] = []
+    prepare = experiment.prepare
+
+    def remembered(settings: Settings) -> SIGNDataModule:
+        assert [module() for module in made] == [None] * len(made)
+        datamodule = prepare(settings)
+        made.append(weakref.ref(datamodule))
+        return datamodule
+
+    monkeypatch.setattr(experiment, "prepare", remembered)
+    train_series(planned(tmp_path, "dataset.seed=${seed}", "training.max_epochs=1", "runs=3"))
+    assert len(made) == 3

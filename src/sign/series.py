@@ -1,5 +1,6 @@
 """One configuration trained with several seeds on the same hops; it goes on where it was stopped."""
 
+import gc
 import hashlib
 import json
 from collections.abc import Iterator
@@ -103,15 +104,18 @@ def train_series(wanted: Plan) -> Series:
 
 
 def _train(wanted: Plan, missing: list[int], failures: dict[str, str]) -> None:
-    from sign.experiment import (  # torch and Lightning take seconds: only where something is missing
-        make_run_folder,
-        run,
-    )
+    # torch and Lightning take seconds: only where something is missing
+    from sign.experiment import make_run_folder, prepare, run
 
     datamodule = None
     for seed in missing:
         settings = wanted.settings(seed)
-        datamodule = _prepared(settings, datamodule)
+        if datamodule is not None and datamodule.precomputation == settings.precomputation:
+            _use_again(datamodule, settings.seed)
+        else:
+            datamodule = None
+            gc.collect()  # Lightning's objects hold each other, and with them the rows of the run before
+            datamodule = prepare(replace(settings, ckpt_path=None))  # looked at by itself, and not decisive
         folder = make_run_folder(settings)
         try:
             numbers = run(_resumable(settings, datamodule), datamodule, folder)
@@ -126,16 +130,11 @@ def _train(wanted: Plan, missing: list[int], failures: dict[str, str]) -> None:
         write(wanted, failures)
 
 
-def _prepared(settings: Settings, before: "SIGNDataModule | None") -> "SIGNDataModule":
-    """The data of a run: those of the run before where nothing but the seed is another."""
-    from sign.experiment import prepare
-
-    if before is None or before.precomputation != settings.precomputation:
-        return prepare(replace(settings, ckpt_path=None))  # looked at by itself, and not decisive
-    problem, hops = before.prepared
-    before.prepared = problem, hops.again()
-    before.seed = settings.seed
-    return before
+def _use_again(datamodule: "SIGNDataModule", seed: int) -> None:
+    """Give the next run of a series the data of the one before, where nothing but the seed is another."""
+    problem, hops = datamodule.prepared
+    datamodule.prepared = problem, hops.again()
+    datamodule.seed = seed
 
 
 def _resumable(settings: Settings, datamodule: "SIGNDataModule") -> Settings:
