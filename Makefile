@@ -14,7 +14,7 @@ test: .venv/.installed-dev ## set up, then run linters, type checks and all test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
-cluster: .venv/.installed-dev ## test every plan of Spark on a cluster of two workers here (a few minutes; needs Java 17)
+cluster: .venv/.installed-dev ## test Spark on a cluster of two workers on this machine (a few minutes; needs Java 17)
 	@$(BIN)/python -m pytest -m cluster tests/engines/test_spark.py $(ARGS)
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file

@@ -226,11 +226,9 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-@pytest.mark.parametrize("plans", [["columns"], pytest.param(PLANS, marks=pytest.mark.cluster)])
+@pytest.mark.cluster
 @needs_spark
-def test_a_cluster(
-    plans: Sequence[str], subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     monkeypatch.delenv("PYTHONPATH", raising=False)  # executors have our package from the driver alone
@@ -250,7 +248,7 @@ def test_a_cluster(
             return SparkEngine(**{"master": address, "path": shared.as_uri(), "conf": conf} | fields)
 
         try:
-            everything_passes(make, subtests, monkeypatch, tmp_path, plans)
+            everything_passes(make, subtests, monkeypatch, tmp_path)
             few = {"p": OPERATORS["p"]}
             expected = hops_of(LocalEngine(), tmp_path / "few", few)
             for plan in PLANS:
