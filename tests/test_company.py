@@ -51,6 +51,7 @@ def program(
         cwd=folder,
         env={**os.environ, **env, "OMP_NUM_THREADS": "1"},
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background ignores it
     )
 
 
