@@ -23,6 +23,7 @@ ORDER = [
     "windows",
     "downloads",
     "assembly",
+    "inspection",
     "sparse",
     "renumbering",
     "features",

@@ -1,4 +1,4 @@
-"""Compiled loops that build sparse rows: counting sort, transposition, merging, choosing.
+"""Compiled loops that make sparse rows: counting sort, transposition, merging, choosing.
 
 Where rows are scattered, each thread owns a range of the result's rows and reads all of the input, so no two
 threads write to one row and the result does not depend on their number. Input is read in order and the
@@ -178,26 +178,6 @@ def fill_mean(
 
 
 @compiled  # type: ignore[untyped-decorator]
-def mark_loops(indptr: Any, indices: Any, bounds: Any, chosen: Any) -> None:
-    """Whether each entry is off the diagonal."""
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            for e in range(indptr[i], indptr[i + 1]):
-                chosen[e] = indices[e] != i
-
-
-@compiled  # type: ignore[untyped-decorator]
-def mark_drawn(indptr: Any, indices: Any, bounds: Any, seed: Any, limit: Any, chosen: Any) -> None:
-    """Whether each entry's random number, which depends on its two ends and the seed, reaches the limit."""
-    start = scatter(seed)
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            for e in range(indptr[i], indptr[i + 1]):
-                low, high = np.uint64(min(i, indices[e])), np.uint64(max(i, indices[e]))
-                chosen[e] = scatter(scatter(low ^ start) + high) >= limit
-
-
-@compiled  # type: ignore[untyped-decorator]
 def copy_chosen(indptr: Any, array: Any, chosen: Any, bounds: Any, out: Any, out_array: Any) -> None:
     """The chosen entries of each row."""
     for part in prange(len(bounds) - 1):
@@ -243,91 +223,3 @@ def fill_induced(
                     if values is not None:
                         out_values[filled] = values[e]
                     filled += 1
-
-
-@compiled  # type: ignore[untyped-decorator]
-def find_hubs(indptr: Any, indices: Any, bounds: Any, hubs: Any) -> None:
-    """The neighbour of each row that has the most neighbours itself; the row, if it has none."""
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            hubs[i], most = i, 0
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if indptr[j + 1] - indptr[j] > most:
-                    hubs[i], most = j, indptr[j + 1] - indptr[j]
-
-
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
-def scatter(number: Any) -> Any:
-    """A number as 64 random-looking bits that depend on it alone (the finaliser of SplitMix64)."""
-    mixed = number + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
-
-
-@compiled  # type: ignore[untyped-decorator]
-def misplaced(indptr: Any, indices: Any, bounds: Any) -> Any:
-    """How many entries name no node, or do not follow the one before."""
-    nodes = len(indptr) - 1
-    found = 0
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            for e in range(indptr[i], indptr[i + 1]):
-                outside = indices[e] < 0 or indices[e] >= nodes
-                found += outside or (e > indptr[i] and indices[e] <= indices[e - 1])
-    return found
-
-
-@compiled  # type: ignore[untyped-decorator]
-def asymmetry(indptr: Any, indices: Any, bounds: Any) -> Any:
-    """Zero for a symmetric pattern, and by a chance of 2⁻⁶⁴ for another.
-
-    The sum of a random number for each entry above the diagonal, less the same for each one below.
-    """
-    total = np.uint64(0)
-    for part in prange(len(bounds) - 1):
-        own = np.uint64(0)
-        for i in range(bounds[part], bounds[part + 1]):
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if i < j:
-                    own += scatter(scatter(np.uint64(i)) + np.uint64(j))
-                elif j < i:
-                    own -= scatter(scatter(np.uint64(j)) + np.uint64(i))
-        total += own
-    return total
-
-
-@compiled  # type: ignore[untyped-decorator]
-def same_weights(indptr: Any, indices: Any, values: Any, bounds: Any) -> Any:
-    """Whether the entries (i, j) and (j, i) of a symmetric pattern are equal up to rounding."""
-    different = 0
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if j > i:
-                    other = indptr[j] + np.searchsorted(indices[indptr[j] : indptr[j + 1]], i)
-                    if abs(values[e] - values[other]) > 1e-5 * abs(values[other]):
-                        different += 1
-    return different == 0
-
-
-@compiled  # type: ignore[untyped-decorator]
-def sum_rows(indptr: Any, values: Any, bounds: Any, sums: Any) -> None:
-    """The sum of each row, in double precision; of truth values, how many are true."""
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            total = 0.0
-            for e in range(indptr[i], indptr[i + 1]):
-                total += values[e]
-            sums[i] = total
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def mark_columns(indptr: Any, indices: Any, rows: Any, marked: Any) -> None:
-    """Mark the columns of the given rows."""
-    for i in rows:
-        for e in range(indptr[i], indptr[i + 1]):
-            marked[indices[e]] = True

@@ -63,12 +63,15 @@ class EpochLog(pl.Callback):
         if trainer.is_global_zero and self.file.exists():
             every = Run(self.file.parent).epochs()
             rows = [row for row in every if row["epoch"] < trainer.current_epoch]
+            if not rows:
+                self.file.unlink()
+                return
             text = io.StringIO(newline="")
-            writer = csv.DictWriter(text, list(rows[0]) if rows else [])
+            writer = csv.DictWriter(text, list(rows[0]))
             writer.writeheader()
             writer.writerows({**row, "epoch": int(row["epoch"])} for row in rows)
-            write_text(self.file, text.getvalue()) if rows else self.file.unlink()
-            self.seconds = rows[-1]["seconds/training"] if rows else 0.0
+            write_text(self.file, text.getvalue())
+            self.seconds = rows[-1]["seconds/training"]
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Write the row of this epoch."""

@@ -20,7 +20,7 @@ from zipfile import BadZipFile, ZipFile
 
 from sign import locks
 from sign.console import progress
-from sign.errors import MissingData, SignError
+from sign.errors import MissingData, SignError, reason
 
 BLOCK = 1 << 20  # bytes that are read at a time
 TIMEOUT = 30  # seconds without a byte after which a server counts as gone
@@ -229,6 +229,4 @@ def _missing(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def _reason(error: BaseException) -> str:
-    """What an error says, without its number."""
-    inner = getattr(error, "reason", error)  # of an error of urllib
-    return str(getattr(inner, "strerror", None) or inner or type(error).__name__)
+    return reason(getattr(error, "reason", error))  # within an error of urllib

@@ -7,6 +7,11 @@ class SignError(Exception):
     """One sentence for the user; the entry points print it and exit with 1."""
 
 
+def reason(error: BaseException) -> str:
+    """What an error says, without its number."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
 class FieldError(SignError):
     """A setting that is out of its range; the caller knows which section it belongs to."""
 

@@ -12,7 +12,7 @@ from sign.windows import pointers
 
 def by_hubs(csr: CSR) -> Array:
     """The nodes in the order of their most connected neighbours: those of one hub stand together."""
-    from sign.assembly import find_hubs
+    from sign.inspection import find_hubs
 
     hubs = np.empty(csr.nodes, csr.indices.dtype)
     for bounds in csr.blocks:

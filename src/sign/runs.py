@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from sign.errors import SignError
+from sign.errors import SignError, reason
 
 RUN = "run.json"
 CONFIG = "config.yaml"
@@ -136,14 +136,10 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text())
     except (OSError, ValueError) as error:
-        raise SignError(f"{file}: cannot be read ({_reason(error)}); is it a run of SIGN?") from error
+        raise SignError(f"{file}: cannot be read ({reason(error).lower()}); is it a run of SIGN?") from error
     if not isinstance(content, dict):
         raise SignError(f"{file}: is not what SIGN writes; is it a run of SIGN?")
     return content
-
-
-def _reason(error: BaseException) -> str:
-    return ((isinstance(error, OSError) and error.strerror) or str(error)).lower()
 
 
 def _holders(folders: Iterable[Path], name: str) -> list[Path]:

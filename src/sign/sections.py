@@ -10,7 +10,7 @@ from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from sign.errors import FieldError, SignError
+from sign.errors import FieldError, SignError, reason
 
 TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
 TARGETS = (
@@ -69,10 +69,10 @@ def writable(name: str, value: Any) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder
-        reason = "permission denied"
+        why = "permission denied"
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-    raise SignError(f"{name}={value}: cannot be written ({reason}); choose another folder")
+        why = reason(error).lower()
+    raise SignError(f"{name}={value}: cannot be written ({why}); choose another folder")
 
 
 def _one_line(error: BaseException) -> str:

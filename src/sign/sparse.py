@@ -94,7 +94,7 @@ class CSR:
         """The weighted degree of every row, summed in double precision."""
         if self.weights is None:
             return np.diff(self.indptr).astype(np.float64)
-        from sign.assembly import sum_rows
+        from sign.inspection import sum_rows
 
         sums = np.empty(self.nodes)
         for bounds in self.blocks:
@@ -177,7 +177,7 @@ class CSR:
     @property
     def is_canonical(self) -> bool:
         """Whether rows follow each other, and their columns are nodes, sorted and unique."""
-        from sign.assembly import misplaced
+        from sign.inspection import misplaced
 
         lengths = np.diff(self.indptr)
         if self.indptr[0] != 0 or self.indptr[-1] != self.entries or (lengths < 0).any():
@@ -187,7 +187,7 @@ class CSR:
     @property
     def is_symmetric(self) -> bool:
         """Whether the matrix is its own transpose, up to rounding of weights."""
-        from sign.assembly import asymmetry, same_weights
+        from sign.inspection import asymmetry, same_weights
 
         difference = sum(int(asymmetry(self.indptr, self.indices, bounds)) for bounds in self.blocks)
         if difference % 2**64:
@@ -241,7 +241,8 @@ class CSR:
 
     def keep(self, chosen: NDArray[np.bool_]) -> "CSR":
         """The entries that are chosen."""
-        from sign.assembly import copy_chosen, sum_rows
+        from sign.assembly import copy_chosen
+        from sign.inspection import sum_rows
 
         lengths = np.empty(self.nodes, np.int64)
         for bounds in blocks_by_window(self.indptr, chosen):
@@ -261,7 +262,7 @@ class CSR:
 
     def without_loops(self) -> "CSR":
         """The matrix without its diagonal."""
-        from sign.assembly import mark_loops
+        from sign.inspection import mark_loops
 
         chosen = memory.empty(self.entries, np.bool_)
         for bounds in blocks_by_window(self.indptr, self.indices, chosen):
@@ -278,7 +279,7 @@ class CSR:
 
     def without_some(self, share: float, seed: int) -> "CSR":
         """Without a random ``share`` of the edges; (i, j) and (j, i) go or stay together."""
-        from sign.assembly import mark_drawn
+        from sign.inspection import mark_drawn
 
         if share == 0:
             return self
@@ -330,7 +331,7 @@ class CSR:
 
     def reached(self, rows: Array) -> Array:
         """Columns that have an entry in one of ``rows``, as a mask."""
-        from sign.assembly import mark_columns
+        from sign.inspection import mark_columns
 
         marked = np.zeros(self.nodes, np.bool_)
         for _, bounds in self.blocks_of(rows):

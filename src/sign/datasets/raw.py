@@ -18,7 +18,7 @@ from numpy.lib import format as npy
 from sign import memory
 from sign.console import console
 from sign.downloads import locked
-from sign.errors import SignError
+from sign.errors import SignError, reason
 from sign.sparse import Array
 
 BLOCK = 1 << 24  # bytes that are read at a time
@@ -33,8 +33,8 @@ def reading(file: Path) -> Iterator[None]:
     try:
         yield
     except (*DAMAGE, NotImplementedError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise SignError(f"{file}: not a complete data file ({reason}); fetch it again") from error
+        words = " ".join(str(error).split()) or type(error).__name__
+        raise SignError(f"{file}: not a complete data file ({words}); fetch it again") from error
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _write(files: Sequence[Path], blocks: Iterator[Sequence[Array]]) -> None:
             part.rename(file)
     except OSError as error:
         raise SignError(
-            f"{files[0].parent}: cannot be written ({error.strerror}); "
+            f"{files[0].parent}: cannot be written ({reason(error)}); "
             "free some room, or set paths.data_dir to another disk"
         ) from error
     finally:

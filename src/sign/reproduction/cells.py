@@ -78,14 +78,8 @@ def graph_words(graph: str, model: str, smoke: bool) -> list[str]:
     dataset, choice = GRAPHS[graph]
     name, settings, changes = MODELS[model]
     data = alike_graph(graph) if smoke else [f"dataset={dataset}", *choice]
-    words = [*data, f"model={name}", *changes]
-    for tuned in (f"{graph}_{settings}", f"{dataset}_{settings}"):
-        if (CONF / "tuned" / f"{tuned}.yaml").is_file():
-            return [*words, f"tuned={tuned}"]
-    public = f"{graph}_public"  # the settings of a public split are those of SIGN
-    if settings == "sign" and not smoke and (CONF / "experiment" / f"{public}.yaml").is_file():
-        return [f"experiment={public}", *words]
-    return words
+    own = (CONF / "tuned" / f"{graph}_{settings}.yaml").is_file()
+    return [*data, f"model={name}", *changes, f"tuned={graph if own else dataset}_{settings}"]
 
 
 def look_alike(dataset: str) -> list[str]:

@@ -127,8 +127,9 @@ class Ledger:
 
     def release(self, trial: Trial) -> None:
         """Leave a trial to whoever goes on with the study; to be interrupted in good order is not held against it."""
-        owner = trial.user_attrs["owner"]
-        trial.set_user_attr("owner", {**owner, "host": None, "attempts": owner["attempts"] - 1})
+        if self._is_ours(trial):
+            owner = trial.user_attrs["owner"]
+            trial.set_user_attr("owner", {**owner, "host": None, "attempts": owner["attempts"] - 1})
 
     def _new(self) -> Trial | None:
         trials = self.trials
@@ -166,11 +167,14 @@ class Ledger:
 
     def beat(self, trial: Trial) -> bool:
         """Say that a trial is still running, if it is still ours."""
+        if ours := self._is_ours(trial):
+            self.storage.record_heartbeat(trial._trial_id)
+        return ours
+
+    def _is_ours(self, trial: Trial) -> bool:
+        """Whether it runs here, and no other search has taken it over."""
         now = self.trials[trial.number]
-        if now.state != TrialState.RUNNING or now.user_attrs["owner"]["lock"] != self.owner["lock"]:
-            return False
-        self.storage.record_heartbeat(trial._trial_id)
-        return True
+        return now.state == TrialState.RUNNING and bool(now.user_attrs["owner"]["lock"] == self.owner["lock"])
 
     def succeed(self, trial: Trial, value: float, **known: Any) -> None:
         """Write down a result."""
