@@ -39,6 +39,19 @@ def test_a_run_says_what_it_is(configured: Callable[..., Settings]) -> None:
     assert all(hop["found"] for hop in find_runs([settings.output_dir])[-1].description["hops"])
 
 
+def test_runs_are_found_in_the_order_of_their_seeds_and_of_their_beginning(tmp_path: Path) -> None:
+    names = [
+        "20260101-000000-seed9",
+        "20260101-000000-seed9-1",
+        "20260101-000000-seed10",
+        "20260101-000001-seed0",
+    ]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text("{}")
+    assert [run.folder.name for run in find_runs([tmp_path])] == names
+
+
 def test_an_unfinished_run_has_no_metrics_and_a_row_that_was_cut_short_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "metrics.csv").write_text("epoch,val/loss\n0,0.5\n1,")
     assert Run(tmp_path).metrics is None

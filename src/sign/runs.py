@@ -148,6 +148,8 @@ def _holders(folders: Iterable[Path], name: str) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
-def _natural(path: Path) -> list[tuple[str, int]]:
-    """An order in which ``seed9`` comes before ``seed10``."""
-    return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", str(path))]
+def _natural(path: Path) -> list[list[tuple[str, int]]]:
+    """An order in which ``seed9`` comes before ``seed10``, and ``seed9`` before the next of its name, ``seed9-1``."""
+    return [
+        [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", part)] for part in path.parts
+    ]
