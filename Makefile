@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help train test cluster check clean
+.PHONY: help train test check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -13,9 +13,6 @@ train: .venv/.installed ## set up, then train SIGN on Cora (ARGS="dataset=commun
 test: .venv/.installed-dev ## set up, then run linters, type checks and all tests
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
-
-cluster: .venv/.installed-dev ## test Spark on a cluster of two workers on this machine (a few minutes; needs Java 17)
-	@$(BIN)/python -m pytest -m cluster tests/engines/test_spark.py $(ARGS)
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files
@@ -32,10 +29,10 @@ clean: ## remove the environment and caches (data, store and outputs stay)
 
 .venv/.installed: .venv/.created pyproject.toml requirements.lock
 	@echo "Installing the tested set into .venv (once; a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e .
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c requirements.lock -e .
 	@touch $@
 
 .venv/.installed-dev: .venv/.created pyproject.toml requirements.lock
 	@echo "Installing the tested set with the developer tools into .venv (once; a few minutes)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev,spark]'
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c requirements.lock -e '.[dev,spark]'
 	@touch $@ .venv/.installed

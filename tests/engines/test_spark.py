@@ -226,7 +226,6 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-@pytest.mark.cluster
 @needs_spark
 def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
