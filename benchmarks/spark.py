@@ -4,6 +4,10 @@ One run, on one graph: two hops into a store with the local engine and with both
 plan *blocks* with several numbers of ranges, and then a graph that is larger than what executors may take, with the
 peak memory of each of their processes. What Spark takes to start, and to load our package in its processes, is
 reported by itself. The contenders take turns, and the fastest of their rounds counts.
+
+The large graph can go to a cluster of which the memory is limited from outside: ``--rounds 0`` leaves out the rest,
+``--master spark://…`` and ``--path`` name the cluster and its folder, and ``--watch`` is the process id of a worker,
+so that what its executors take is reported.
 """
 
 import argparse
@@ -48,10 +52,16 @@ def main() -> None:
         "--large", type=int, nargs=3, default=[2_000_000, 40_000_000, 64], help="nodes edges features"
     )
     parser.add_argument("--executor-memory", default="256MB", help="for the large graph")
+    parser.add_argument("--master", default=MASTER, help="for the large graph")
+    parser.add_argument("--path", help="for the large graph: a folder that the cluster sees")
+    parser.add_argument(
+        "--watch", type=int, help="for the large graph: a process whose children are measured"
+    )
     options = parser.parse_args()
     console = Console()
     with tempfile.TemporaryDirectory() as folder:
-        compare(options, Path(folder), console)
+        if options.rounds:
+            compare(options, Path(folder), console)
         bounded(options, Path(folder), console)
 
 
@@ -136,8 +146,8 @@ def shuffled() -> int:
 
 def bounded(options: Any, folder: Path, console: Console) -> None:
     problem = drawn(*options.large)
-    engine = SparkEngine(master=MASTER, executor_memory=options.executor_memory)
-    with peaks() as found:
+    engine = SparkEngine(master=options.master, path=options.path, executor_memory=options.executor_memory)
+    with peaks(psutil.Process(options.watch)) as found:
         took = two_hops(problem, engine, folder / "store")
     graph = problem.scopes[0].origin.graph
     size = graph.adjacency.indices.nbytes + graph.adjacency.indptr.nbytes
@@ -150,14 +160,14 @@ def bounded(options: Any, folder: Path, console: Console) -> None:
 
 
 @contextmanager
-def peaks() -> Iterator[dict[str, tuple[int, int]]]:
+def peaks(parent: psutil.Process) -> Iterator[dict[str, tuple[int, int]]]:
     """The largest resident sizes of Spark's processes while it lasts: those of Java and of Python."""
     top: dict[int, tuple[str, int]] = {}
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(0.05):
-            for child in psutil.Process().children(recursive=True):
+            for child in parent.children(recursive=True):
                 try:
                     kind, held = child.name(), child.memory_info()
                     if kind.startswith(("java", "python")):
