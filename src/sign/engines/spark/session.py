@@ -26,6 +26,7 @@ JAVA_OPTIONS = (
     "-XX:+UseParallelGC",  # the default collector has trouble with arrays of megabytes
     "-XX:TieredStopAtLevel=1",  # what takes time is compiled by numba; this halves the work of starting
 )
+PACKAGE = "sign-package"  # where executors on other machines unpack ours, in the folder that they run in
 # Records hold arrays of megabytes, so a few of them are a batch; floats do not compress.
 DEFAULTS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
@@ -133,19 +134,21 @@ def connect(master: str, conf: Mapping[str, Any]) -> Any:
 def _start(master: str, settings: dict[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
-    source = Path(sign.__file__).parents[1]
+    source, paths = Path(sign.__file__).parents[1], "spark.executorEnv.PYTHONPATH"
     every = DEFAULTS | settings
     if is_local(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        every = LOCAL | {"spark.executorEnv.PYTHONPATH": str(source)} | every
+        every = LOCAL | every
+    own = str(source) if is_local(master) else PACKAGE
+    every[paths] = os.pathsep.join(filter(None, (own, settings.get(paths))))
     builder = SparkSession.builder.master(master).appName("SIGN")
     for name, value in every.items():
         builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
         if not is_local(master):
-            session.sparkContext.addPyFile(_packed(source))
+            session.sparkContext.addArchive(f"{_packed(source)}#{PACKAGE}")
         session.range(1).count()  # an executor is there
     except Exception as error:  # of Spark, Hadoop, py4j: all that can be wrong with a cluster
         raise SignError(f"engine.master={master}: Spark did not start ({last_line(error)})") from error
@@ -153,11 +156,11 @@ def _start(master: str, settings: dict[str, str]) -> Any:
 
 
 def _packed(source: Path) -> str:
-    """Our package as an archive, for executors on machines that do not have it."""
+    """Our package as an archive, for machines that do not have it; with what numba has compiled here already."""
     folder = Path(tempfile.mkdtemp(prefix="sign-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     copy = folder / "package"
-    shutil.copytree(source / "sign", copy / "sign", ignore=shutil.ignore_patterns("__pycache__", "files"))
+    shutil.copytree(source / "sign", copy / "sign", ignore=shutil.ignore_patterns("*.pyc", "files"))
     return shutil.make_archive(str(folder / "sign"), "zip", copy)
 
 
