@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import json
 import re
 import tempfile
 from collections.abc import Callable
@@ -19,10 +18,11 @@ import scipy.sparse
 from conftest import REPOSITORY
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli import command
 
+from sign.configuration import Settings
 from sign.datasets.custom import Custom
 from sign.errors import SignError
+from sign.experiment import train
 from sign.features import SparseFeatures
 from sign.graph import SPLITS, Graph
 from sign.reading.folder import ENDINGS
@@ -610,14 +610,12 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
         Custom(path=str(file)).load()
 
 
-def test_the_example_is_trained_by_the_command(tmp_path: Path) -> None:
-    result = command(
-        tmp_path, "dataset=custom", f"dataset.path={EXAMPLE}", "logger=csv", "training.max_epochs=30"
-    )
-    assert result.returncode == 0, result.stderr
-    assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in result.stdout
-    (metrics,) = tmp_path.glob("outputs/custom/sign-p3/*/metrics.json")
-    assert json.loads(metrics.read_text())["test/accuracy"] > 0.7
+def test_the_example_is_learned(
+    configured: Callable[..., Settings], capsys: pytest.CaptureFixture[str]
+) -> None:
+    metrics = train(configured("dataset=custom", f"dataset.path={EXAMPLE}", "training.max_epochs=30"))
+    assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in capsys.readouterr().out
+    assert metrics["test/accuracy"] > 0.7
 
 
 def test_columns_of_parquet(fill: Callable[..., Custom], tmp_path: Path) -> None:
