@@ -198,7 +198,7 @@ def possible(truth: Truth, form: Format) -> bool:
 
 
 @given(truth=truths(), form=FORMATS)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_every_format_gives_the_same_graph(truth: Truth, form: Format) -> None:
     if not possible(truth, form):
         form.edges = ".csv"
