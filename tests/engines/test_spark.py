@@ -305,6 +305,26 @@ def test_without_pyspark_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) ->
         session.check()
 
 
+def test_the_cause_of_an_error_is_what_is_told() -> None:
+    pytest.importorskip("pyspark")
+    cause = "org.apache.spark.SparkIllegalArgumentException: [MEMORY] must be at least 471859200."
+    told = (
+        f"An error occurred while calling None.Context.\n: {cause}\nIncrease it.\n\tat java.lang.Thread.run"
+    )
+    assert session.last_line(RuntimeError(told)) == cause
+
+
+def test_a_cluster_that_does_not_answer_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with session._remark("never said"):
+        pass
+    monkeypatch.setattr(session, "PATIENCE", 0.01)
+    with session._remark("nobody there"):
+        time.sleep(0.5)
+    assert capsys.readouterr().out == "nobody there\n"
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,7 @@ JAVA_OPTIONS = (
     "-XX:+UseParallelGC",  # the default collector has trouble with arrays of megabytes
     "-XX:TieredStopAtLevel=1",  # what takes time is compiled by numba; this halves the work of starting
 )
+PATIENCE = 30  # seconds until a user is told that nothing happens
 PACKAGE = "sign-package"  # where executors on other machines unpack ours, in the folder that they run in
 # Records hold arrays of megabytes, so a few of them are a batch; floats do not compress.
 DEFAULTS = {
@@ -149,10 +151,25 @@ def _start(master: str, settings: dict[str, str]) -> Any:
         session = builder.getOrCreate()
         if not is_local(master):
             session.sparkContext.addArchive(f"{_packed(source)}#{PACKAGE}")
-        session.range(1).count()  # an executor is there
+        with _remark(
+            f"spark: no executor of {master} has answered for {PATIENCE} s; the logs of its workers say why"
+        ):
+            session.range(1).count()
     except Exception as error:  # of Spark, Hadoop, py4j: all that can be wrong with a cluster
         raise SignError(f"engine.master={master}: Spark did not start ({last_line(error)})") from error
     return session
+
+
+@contextmanager
+def _remark(text: str) -> Iterator[None]:
+    """Say something if what is done takes long; Spark itself would wait in silence, and without end."""
+    timer = threading.Timer(PATIENCE, console.print, [text], {"soft_wrap": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _packed(source: Path) -> str:
@@ -172,7 +189,9 @@ def last_line(error: BaseException) -> str:
         text = str(error)  # asks Java
     except (OSError, Py4JError):
         return "its process has ended; engine.conf.spark.driver.memory=4g gives it more memory"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [
+        line.strip(": \t") for line in text.splitlines() if line.strip()
+    ]  # py4j begins the cause with a colon
     causes = [line for line in lines if re.match(r"(Caused by: )?[\w.]+(Error|Exception)\b", line)]
     return (causes or lines or [type(error).__name__])[-1].removeprefix("Caused by: ")
 
