@@ -1,4 +1,5 @@
-"""The shared test-suite and every operator on Spark: embedded, and on a cluster of which a worker is killed.
+"""The shared test-suite and every operator on Spark: embedded by blocks, and by columns on a cluster of which a
+worker is killed while it takes blocks.
 
 Each of the two masters is one test with many parts, as a session takes long to start and a process has one.
 """
@@ -130,24 +131,17 @@ def shared_suite() -> dict[str, Callable[[Engine, pytest.MonkeyPatch, Path], Non
 
 
 def everything_passes(
-    make: Callable[..., SparkEngine],
-    subtests: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    suite_plan: str,
+    engine: SparkEngine, subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The shared suite with one plan, and every operator with both."""
-    expected = hops_of(LocalEngine(), tmp_path / "local", OPERATORS)
-    for plan in PLANS:
-        engine = make(plan=plan, blocks=2)
-        checks = shared_suite() if plan == suite_plan else {}
-        for number, (name, check) in enumerate(checks.items()):
-            with subtests.test(f"{plan}: {name}"), monkeypatch.context() as patch:
-                folder = tmp_path / plan / str(number)
-                folder.mkdir(parents=True)
-                check(engine, patch, folder)
-        with subtests.test(f"{plan}: every operator"):
-            assert_same(hops_of(engine, tmp_path / plan, OPERATORS), expected)
+    """The shared suite, and every operator."""
+    for number, (name, check) in enumerate(shared_suite().items()):
+        with subtests.test(name), monkeypatch.context() as patch:
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            check(engine, patch, folder)
+    with subtests.test("every operator"):
+        expected = hops_of(LocalEngine(), tmp_path / "local", OPERATORS)
+        assert_same(hops_of(engine, tmp_path / "spark", OPERATORS), expected)
 
 
 def test_no_engine_test_of_the_suite_is_left_out() -> None:
@@ -167,7 +161,7 @@ def test_an_embedded_master(
     def make(**fields: Any) -> SparkEngine:
         return SparkEngine(master="local[2]", **fields)
 
-    everything_passes(make, subtests, monkeypatch, tmp_path, "blocks")
+    everything_passes(make(plan="blocks", blocks=2), subtests, monkeypatch, tmp_path)
     few = {"p": OPERATORS["p"]}
     with subtests.test("half precision"):
         half = hops_of(make(plan="blocks", width=8), tmp_path / "half", few, dtype="float16")
@@ -247,7 +241,7 @@ def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
             return SparkEngine(**{"master": address, "path": shared.as_uri(), "conf": conf} | fields)
 
         try:
-            everything_passes(make, subtests, monkeypatch, tmp_path, "columns")
+            everything_passes(make(plan="columns"), subtests, monkeypatch, tmp_path)
             few = {"p": OPERATORS["p"]}
             expected = hops_of(LocalEngine(), tmp_path / "few", few)
             for plan in PLANS:
