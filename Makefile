@@ -11,8 +11,8 @@ train: .venv/.installed ## set up, then train SIGN on Cora (ARGS="dataset=commun
 	@$(BIN)/python src/train.py $(ARGS)
 
 test: .venv/.installed-dev ## set up, then run linters, type checks and all tests
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	@$(BIN)/python -m pytest -n 2 $(ARGS)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy & $(BIN)/python -m pytest -n 2 $(ARGS); tests=$$?; wait $$! && exit $$tests
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files
