@@ -13,8 +13,6 @@ import pytest
 from conftest import REPOSITORY
 from made_runs import make_run
 
-from sign.cli import FULL_ERROR
-
 SLOW = ("torch", "pytorch_lightning", "numba", "wandb", "scipy", "optuna")
 
 
@@ -87,6 +85,14 @@ def test_precompute_fills_the_store_prints_its_folders_and_stops(tmp_path: Path)
     assert not list((tmp_path / "outputs").rglob("*"))
 
 
+def test_a_sweep_over_a_list_of_values(tmp_path: Path) -> None:
+    result = command(
+        tmp_path, "-m", "seed=0,1", "logger=csv", "training.max_epochs=2", "model.p=1", "training.patience=5"
+    )
+    assert result.returncode == 0, result.stderr
+    assert len(list(tmp_path.glob("outputs/cora/sign-p1/*/metrics.json"))) == 2
+
+
 def readme_commands() -> list[str]:
     """The python commands in the README's shell blocks."""
     blocks = re.findall(r"```bash\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
@@ -105,7 +111,6 @@ def test_the_readme_is_true(line: str, tmp_path: Path, monkeypatch: pytest.Monke
         (tmp_path / name).symlink_to(REPOSITORY / name)
     _, program, *words = shlex.split(line)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(FULL_ERROR, "0")  # a command may leave it set, as it ends with its process
     monkeypatch.setattr(sys, "argv", [program, *words])
     code: Any = 0
     try:
@@ -113,6 +118,7 @@ def test_the_readme_is_true(line: str, tmp_path: Path, monkeypatch: pytest.Monke
     except SystemExit as end:
         code = end.code
     assert not code
+    assert "HYDRA_FULL_ERROR" not in os.environ
 
 
 def test_a_report_is_written_without_the_slow_libraries(tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+    finally:
+        os.environ.pop(FULL_ERROR, None)  # where there was no task to do it
 
 
 def spelled(word: str) -> str:

@@ -136,6 +136,9 @@ def test_the_first_result_of_a_trial_that_two_machines_ran_stays(tmp_path: Path)
     theirs = fast.claim("cpu")  # the other one seemed to be gone
     assert theirs is not None
     assert not slow.beat(ours)
+    owner = slow.trials[0].user_attrs["owner"]
+    slow.release(ours)
+    assert slow.trials[0].user_attrs["owner"] == owner
     assert fast.beat(theirs)
     fast.succeed(theirs, 1.0, seconds=3.0)
     slow.succeed(ours, 2.0, seconds=9.0)

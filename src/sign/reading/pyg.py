@@ -40,9 +40,8 @@ def _load(file: Path) -> dict[str, Any]:
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
     from torch_geometric.data.storage import GlobalStorage
 
-    known = (
-        torch.serialization.get_safe_globals()
-    )  # those of PyG's own, which must not be taken from it below
+    # what PyG has allowed itself would be forbidden again afterwards, also to PyG
+    known = torch.serialization.get_safe_globals()
     needed = [kind for kind in (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage) if kind not in known]
     with torch.serialization.safe_globals(needed):
         data = torch.load(file, map_location="cpu", weights_only=True)

@@ -29,6 +29,7 @@ JAVA_OPTIONS = (
 )
 PATIENCE = 30  # seconds until a user is told that nothing happens
 PACKAGE = "sign-package"  # where executors on other machines unpack ours, in the folder that they run in
+PATHS = "spark.executorEnv.PYTHONPATH"
 # Records hold arrays of megabytes, so a few of them are a batch; floats do not compress.
 DEFAULTS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
@@ -136,14 +137,12 @@ def connect(master: str, conf: Mapping[str, Any]) -> Any:
 def _start(master: str, settings: dict[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
-    source, paths = Path(sign.__file__).parents[1], "spark.executorEnv.PYTHONPATH"
-    every = DEFAULTS | settings
+    source, package, every = Path(sign.__file__).parents[1], PACKAGE, DEFAULTS | settings
     if is_local(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        every = LOCAL | every
-    own = str(source) if is_local(master) else PACKAGE
-    every[paths] = os.pathsep.join(filter(None, (own, settings.get(paths))))
+        package, every = str(source), LOCAL | every
+    every[PATHS] = os.pathsep.join(filter(None, (package, every.get(PATHS))))
     builder = SparkSession.builder.master(master).appName("SIGN")
     for name, value in every.items():
         builder = builder.config(name, value)
@@ -151,9 +150,7 @@ def _start(master: str, settings: dict[str, str]) -> Any:
         session = builder.getOrCreate()
         if not is_local(master):
             session.sparkContext.addArchive(f"{_packed(source)}#{PACKAGE}")
-        with _remark(
-            f"spark: no executor of {master} has answered for {PATIENCE} s; the logs of its workers say why"
-        ):
+        with _remark(f"spark: no executor of {master} in {PATIENCE} s; the logs of its workers may say why"):
             session.range(1).count()
     except Exception as error:  # of Spark, Hadoop, py4j: all that can be wrong with a cluster
         raise SignError(f"engine.master={master}: Spark did not start ({last_line(error)})") from error
@@ -189,9 +186,8 @@ def last_line(error: BaseException) -> str:
         text = str(error)  # asks Java
     except (OSError, Py4JError):
         return "its process has ended; engine.conf.spark.driver.memory=4g gives it more memory"
-    lines = [
-        line.strip(": \t") for line in text.splitlines() if line.strip()
-    ]  # py4j begins the cause with a colon
+    # py4j begins the cause with a colon
+    lines = [line.strip(": \t") for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: )?[\w.]+(Error|Exception)\b", line)]
     return (causes or lines or [type(error).__name__])[-1].removeprefix("Caused by: ")
 
