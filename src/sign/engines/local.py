@@ -9,6 +9,7 @@ import numpy as np
 
 from sign import memory
 from sign.engines.engine import Engine
+from sign.errors import SignError
 from sign.settings import Power
 from sign.sparse import Array, Floats, Matrix
 
@@ -59,6 +60,10 @@ class LocalEngine(Engine):
 
         x = np.ascontiguousarray(x, np.float32)
         out = np.empty_like(x) if out is None else out
+        if out.dtype != np.float32 or not out.flags.c_contiguous:
+            raise SignError(
+                "a product is written to float32 rows that follow each other; give it such an array"
+            )
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
         arrays = (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right)
         with self._threads():
