@@ -13,7 +13,7 @@ from sign.errors import SignError
 from sign.settings import Power
 from sign.sparse import Array, Floats, Matrix
 
-WORTH = 24  # products; renumbering takes as long as about three of them, and saves a tenth or more of each
+WORTH = 40  # products; renumbering takes as long as about three of them, and saves a tenth of each
 
 
 @dataclass(frozen=True)
