@@ -13,22 +13,17 @@ AHEAD = 12  # entries between asking for a row and adding it, about one memory l
 WIDTHS = (64, 16, 4, 1)  # columns that are summed at once; the sums of 64 fill half of the registers
 
 
-def multiply(*arguments: Any) -> None:
-    """``out = diag(left) (W + self_loop I) diag(right) x``, row by row; all rows, or those of a list.
-
-    The arguments: ``indptr, indices, weights, left, right, self_loop, rows, blocks, x, out``.
-    """
-    columns = arguments[-1].shape[1]
-    if columns:
-        _multiply(next(width for width in WIDTHS if width <= columns))(*arguments)
+def multiplier(columns: int) -> Any:
+    """The compiled product for rows of so many columns."""
+    return _compiled(next((width for width in WIDTHS if width <= columns), 1))
 
 
 @cache
-def _multiply(width: int) -> Any:
-    """The loop that sums ``width`` columns at once, for ``x`` with at least as many."""
+def _compiled(width: int) -> Any:
+    """The product that sums ``width`` columns at once, for rows that have at least as many."""
 
     @njit(parallel=True, cache=True, nogil=True, boundscheck=False)  # type: ignore[untyped-decorator]
-    def compiled(
+    def multiply(
         indptr: Any,
         indices: Any,
         weights: Any,
@@ -40,6 +35,7 @@ def _multiply(width: int) -> Any:
         x: Any,
         out: Any,
     ) -> None:
+        """``out = diag(left) (W + self_loop I) diag(right) x``, row by row; all rows, or those of a list."""
         columns = x.shape[1]
         for block in prange(blocks.shape[0] - 1):
             last = blocks[block + 1] - 1
@@ -81,4 +77,4 @@ def _multiply(width: int) -> Any:
                         sums = scale(sums, left[i])
                     store(out[i], c, sums)
 
-    return compiled
+    return multiply

@@ -56,14 +56,16 @@ class LocalEngine(Engine):
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
     ) -> Floats:
         """Each row is summed by one thread in the order of its entries, so threads change nothing."""
-        from sign.engines.kernels import multiply
+        from sign.engines.kernels import multiplier
 
         x = np.ascontiguousarray(x, np.float32)
         out = np.empty_like(x) if out is None else out
-        if out.dtype != np.float32 or not out.flags.c_contiguous:
+        if out.shape != x.shape or out.dtype != np.float32 or not out.flags.c_contiguous:
             raise SignError(
-                "a product is written to float32 rows that follow each other; give it such an array"
+                f"a product of {out.dtype} and shape {out.shape} was asked for; it is written to an array of float32 "
+                f"and shape {x.shape} whose rows follow each other"
             )
+        multiply = multiplier(x.shape[1])
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
         arrays = (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right)
         with self._threads():
