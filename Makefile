@@ -1,6 +1,9 @@
 # Each target does its own set-up; set PYTHON to choose the interpreter: make train PYTHON=python3.12
 PYTHON ?= python3
 BIN := .venv/bin
+# Bytecode is written when a module is first imported, not for all of them at installation; where the environment
+# forbids that, every start would compile its libraries again.
+export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help train test check clean
 
