@@ -79,7 +79,7 @@ def test_a_product_of_no_columns() -> None:
 )
 def test_a_product_is_not_written_where_it_does_not_fit(out: np.ndarray) -> None:
     graph = Communities(nodes=50, edges=100, features=4).load()
-    with pytest.raises(SignError, match="written to an array of float32"):
+    with pytest.raises(SignError, match="it needs an array of float32 with 4 columns"):
         LocalEngine().product(Matrix(graph.adjacency), graph.features, out=out)
 
 

@@ -60,10 +60,10 @@ class LocalEngine(Engine):
 
         x = np.ascontiguousarray(x, np.float32)
         out = np.empty_like(x) if out is None else out
-        if out.shape != x.shape or out.dtype != np.float32 or not out.flags.c_contiguous:
+        if out.shape[1] != x.shape[1] or out.dtype != np.float32 or not out.flags.c_contiguous:
             raise SignError(
-                f"a product of {out.dtype} and shape {out.shape} was asked for; it is written to an array of float32 "
-                f"and shape {x.shape} whose rows follow each other"
+                f"a product cannot be written to {out.dtype} of shape {out.shape}; it needs an array of float32 with "
+                f"{x.shape[1]} columns whose rows follow each other"
             )
         multiply = multiplier(x.shape[1])
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
