@@ -10,7 +10,7 @@ from sign.engines.lanes import add, load, prefetch, scale, store, zeros
 from sign.memory import LINE
 
 AHEAD = 12  # entries between asking for a row and adding it, about one memory latency
-WIDTHS = (64, 16, 4, 1)  # columns that are summed at once; the sums of 64 fill half of the registers
+WIDTHS = (64, 16, 4, 1)  # columns that are summed at once; the sums of 64 fill half of the registers of AVX2
 
 
 def multiplier(columns: int) -> Any:
@@ -42,7 +42,8 @@ def _compiled(width: int) -> Any:
             for number in range(blocks[block], last + 1):
                 i = number if rows is None else rows[number]
                 start, end = indptr[i], indptr[i + 1]
-                # What is asked for ahead goes on after this row with the entries that come next.
+                # What is asked for ahead goes on after this row with the entries that come next. An entry that is
+                # not the one to come (after an empty row, at the end of a list) costs a line of the caches, no more.
                 onward, limit = end, indptr[-1] - 1
                 if rows is not None:
                     following = rows[min(number + 1, last)]

@@ -1,4 +1,4 @@
-"""Vectors of floats for compiled loops: they stay in registers where an array would go through memory.
+"""Vectors of floats for compiled loops, which stay in registers where an array would go through memory.
 
 ``Lanes(n)`` is the numba type of n floats that are added and scaled together; LLVM cuts it into what the processor
 has. The width is a constant of the code that uses it. They are loaded from, and stored to, float32 arrays whose items

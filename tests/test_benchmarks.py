@@ -1,0 +1,59 @@
+"""The comparisons with peers still run, on small graphs; nothing is timed here."""
+
+from dataclasses import replace
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.table import Table
+
+from sign.datasets.communities import Communities
+from sign.features import SparseFeatures
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SMALL = Communities(nodes=300, edges=1200, features=7)
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the peers
+
+
+def benchmark(name: str) -> Any:
+    loader = SourceFileLoader(f"benchmark_{name}", str(BENCHMARKS / f"{name}.py"))
+    module = ModuleType(loader.name)
+    loader.exec_module(module)
+    return module
+
+
+def column(table: Table, name: str) -> list[Any]:
+    return next(list(column.cells) for column in table.columns if column.header == name)
+
+
+def test_operators() -> None:
+    operators = benchmark("operators")
+    graph = SMALL.load()
+    words = SparseFeatures(np.arange(301), np.arange(300) % 7, 7)
+    walking, counting = (
+        Table(*("graph", "size", "α / ε", "entries", "same")),
+        Table("graph", "size", "triangles"),
+    )
+    for each in (graph, replace(graph, features=words)):
+        operators.ppr(each, 0.1, 1e-2, 1, walking)
+        operators.count(each, 1, counting)
+    assert column(walking, "same") == ["yes", "yes"]
+    adjacency = graph.undirected.to_scipy().toarray()
+    triangles = int(np.trace(np.linalg.matrix_power(adjacency, 3))) // 6
+    assert column(counting, "triangles") == [f"{triangles:,}"] * 2
+
+
+def test_diffusion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    diffusion = benchmark("diffusion")
+    monkeypatch.setattr(diffusion, "ROUNDS", 1)
+    assert diffusion.save(SMALL, tmp_path) == (2400, 7)
+    fastest = diffusion.race(["ours", "torch", "scipy", "pyg"], tmp_path)
+    assert {name: set(tasks) for name, tasks in fastest.items()} == {
+        "ours": {"product", "two_hops"},
+        "torch": {"product"},
+        "scipy": {"product", "two_hops"},
+        "pyg": {"two_hops"},
+    }
