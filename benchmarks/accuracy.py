@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-import sign.console
+import sign.system.console
 from sign.configuration import composed, configure
 from sign.datasets.shchur import FILES
 from sign.experiment import train
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data-dir", type=Path, default=Path("data"), help="files in PyG's layout")
     options = parser.parse_args()
-    sign.console.console.quiet = True
+    sign.system.console.console.quiet = True
     names = [
         name for name in options.datasets if name == "cora" or (options.data_dir / FILES[name]).is_file()
     ]

@@ -24,10 +24,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from sign import memory
 from sign.datasets.communities import Communities
 from sign.datasets.drawing import draw_edges
 from sign.datasets.shape import SIZES, Shape
+from sign.system import memory
 
 CONTENDERS = ("ours", "torch", "scipy", "graphblas", "pyg")
 ROUNDS = 9

@@ -18,8 +18,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
-from sign import memory
 from sign.datasets.ogb import Ogb
+from sign.system import memory
 
 FEATURES, DEGREE, LABELLED = 128, 14.55, 0.01393  # of ogbn-papers100M
 ROWS = 1 << 16

@@ -25,7 +25,6 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from sign import memory
 from sign.datasets.communities import Communities
 from sign.diffusion import diffuse
 from sign.engines.engine import Engine
@@ -35,6 +34,7 @@ from sign.engines.spark.engine import SparkEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.problem import Problem, problem_of
 from sign.store import Store
+from sign.system import memory
 
 MASTER = "local[2]"
 

@@ -23,10 +23,10 @@ from torch.nn.functional import cross_entropy
 
 from sign import experiment, fitting
 from sign.configuration import Settings, composed, configure
-from sign.console import console
 from sign.datamodule import SIGNDataModule
 from sign.loggers import CsvOnly, RunCard, Tracker, WandB
 from sign.runs import Run
+from sign.system.console import console
 
 
 class Ticker(Logger):

@@ -13,7 +13,6 @@ from conftest import REPOSITORY
 from hypothesis import given
 from strategies import graphs
 
-from sign import memory
 from sign.datasets.communities import Communities
 from sign.diffusion import Hops, diffuse
 from sign.engines.local import LocalEngine
@@ -28,6 +27,7 @@ from sign.operators.triangle import TriangleAdjacency
 from sign.problem import problem_of
 from sign.sparse import CSR, Matrix
 from sign.store import Store
+from sign.system import memory
 from sign.testing import graph_of
 
 ADJACENCY = NormalizedAdjacency()
@@ -314,7 +314,7 @@ def test_a_graph_of_one_node(tmp_path: Path) -> None:
 
 PROGRAM = """
 import sys
-from sign import memory
+from sign.system import memory
 from sign.datasets.shape import Shape
 from sign.diffusion import Precomputation
 from sign.engines.local import LocalEngine

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign import memory
 from sign.errors import SignError
+from sign.system import memory
 
 MB = 10**6
 

@@ -9,7 +9,6 @@ from test_cli import SLOW, command, imports
 
 from sign.configuration import CONF
 from sign.errors import SignError
-from sign.files import write_json
 from sign.published import tables
 from sign.reproduction import reproduce
 from sign.reproduction.cells import GRAPHS, MODELS, cell_plan, words_of
@@ -18,6 +17,7 @@ from sign.reproduction.request import FIGURES, TABLES, Request, request_of
 from sign.reproduction.tables import Filled, Outcome
 from sign.runs import Series
 from sign.series import Plan
+from sign.system.atomic_files import write_json
 
 
 def requested(folder: Path, *words: str) -> Request:

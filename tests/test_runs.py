@@ -10,8 +10,8 @@ from test_experiment import SMALL
 from sign.configuration import Settings
 from sign.errors import SignError
 from sign.experiment import train
-from sign.files import write_json
 from sign.runs import Run, find_runs, find_series, over_seeds
+from sign.system.atomic_files import write_json
 
 
 def test_a_run_says_what_it_is(configured: Callable[..., Settings]) -> None:

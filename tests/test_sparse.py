@@ -9,10 +9,10 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sign import memory
 from sign.errors import SignError
-from sign.fingerprint import digest
 from sign.sparse import CSR, index_type
+from sign.system import memory
+from sign.system.hashing import digest
 
 NODES = 12
 node = st.integers(0, NODES - 1)

@@ -9,10 +9,10 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint, EarlyStopping, ModelCheckpoint
 
-from sign.console import progress
-from sign.files import write_text
 from sign.graph import SPLITS
 from sign.runs import Run
+from sign.system.atomic_files import write_text
+from sign.system.console import progress
 
 REFRESH = 0.1  # seconds between two moves of a progress bar
 SAVE = 10.0  # seconds of training that an interrupted run may have to repeat

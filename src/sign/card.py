@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
-from sign import memory
-from sign.console import console
 from sign.engines.engine import Engine
 from sign.features import Features
 from sign.graph import SPLITS, Graph
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.sparse import CSR, Array
+from sign.system import memory
+from sign.system.console import console
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

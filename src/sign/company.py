@@ -23,10 +23,10 @@ from pytorch_lightning.strategies import DDPStrategy
 from torch import distributed
 from torch.distributed import DistError, TCPStore  # type: ignore[attr-defined]
 
-from sign.console import console
 from sign.errors import FieldError, SharedError, SignError
 from sign.places import Place, given
 from sign.settings import Device
+from sign.system.console import console
 
 Order = dict[str, Any]  # plain values: what to train
 Follow = Callable[[Order, Place], None]  # how another process takes part in it

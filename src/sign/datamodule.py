@@ -10,12 +10,12 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from sign import memory
 from sign.diffusion import Hops, Precomputation
 from sign.graph import SPLITS
 from sign.problem import Problem
 from sign.scaling import scale_hop_rows
 from sign.sparse import Array
+from sign.system import memory
 
 MEMORY_SHARE = 0.5  # of the available memory that rows may take before they stay on disk
 COPY_ROWS = 1 << 14  # rows that are brought from disk at a time

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sign.console import console, progress
 from sign.datasets.dataset import Dataset
 from sign.engines.engine import Engine
 from sign.filling import Hop, Task, Work, fill
@@ -14,6 +13,7 @@ from sign.operators.operator import Operator
 from sign.problem import Problem
 from sign.sparse import Array
 from sign.store import Store
+from sign.system.console import console, progress
 
 Powers = Mapping[str, tuple[Operator, int]]
 

@@ -18,9 +18,9 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 from zipfile import BadZipFile, ZipFile
 
-from sign import locks
-from sign.console import progress
 from sign.errors import MissingData, SignError, reason
+from sign.system import locks
+from sign.system.console import progress
 
 BLOCK = 1 << 20  # bytes that are read at a time
 TIMEOUT = 30  # seconds without a byte after which a server counts as gone

@@ -11,18 +11,18 @@ from omegaconf import OmegaConf
 from rich.table import Table
 
 import sign
-from sign import memory
 from sign.checks import check_checkpoint, check_problem
 from sign.configuration import Settings, run_folder_of
-from sign.console import console
 from sign.datamodule import SIGNDataModule
 from sign.diffusion import Hops
-from sign.files import new_folder, write_json, write_text
 from sign.fitting import fit_and_test, make_datamodule, make_task, quieten
 from sign.graph import SPLITS
 from sign.loggers import RunCard
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store import MANIFEST
+from sign.system import memory
+from sign.system.atomic_files import new_folder, write_json, write_text
+from sign.system.console import console
 
 PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions a run remembers
 

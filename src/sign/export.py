@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sign import memory
 from sign.datasets.pack import CARD, HOPS, LABELS, ROWS
 from sign.diffusion import Hops, Precomputation
 from sign.errors import SignError
-from sign.fingerprint import digest
 from sign.problem import Problem
 from sign.store import Store
+from sign.system import memory
+from sign.system.hashing import digest
 
 
 def check_folder(folder: Path) -> None:

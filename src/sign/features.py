@@ -7,9 +7,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sign import memory
-from sign.fingerprint import digest
 from sign.sparse import Array, Floats
+from sign.system import memory
+from sign.system.hashing import digest
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,15 +12,15 @@ from functools import partial
 
 import numpy as np
 
-from sign import memory
-from sign.console import console
 from sign.engines.engine import Engine, Job, as_stored
 from sign.errors import SignError
-from sign.fingerprint import digest
 from sign.operators.operator import Operator
 from sign.problem import Origin, Scope
 from sign.sparse import Array, Floats, Matrix
 from sign.store import Chain, Draft, Store
+from sign.system import memory
+from sign.system.console import console
+from sign.system.hashing import digest
 
 Rows = Array | None  # some nodes, sorted; None stands for all
 

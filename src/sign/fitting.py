@@ -12,7 +12,6 @@ from omegaconf import OmegaConf
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 
-from sign import memory
 from sign.callbacks import BestCheckpoint, EpochLog, EpochProgress, LastCheckpoint, Patience, Stopwatch
 from sign.company import company, lightning_options, meet
 from sign.configuration import Settings, configure
@@ -20,6 +19,7 @@ from sign.datamodule import SIGNDataModule
 from sign.errors import SharedError
 from sign.places import Place
 from sign.runs import CHECKPOINTS, EPOCHS, Run
+from sign.system import memory
 from sign.task import SIGNTask
 
 

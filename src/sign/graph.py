@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sign import memory
 from sign.errors import SignError
 from sign.features import Features, SparseFeatures, take_rows
-from sign.fingerprint import digest
 from sign.sparse import CSR, Array, check_weights
+from sign.system import memory
+from sign.system.hashing import digest
 
 SPLITS = ("train", "val", "test")
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from rich.table import Table
 
-from sign import memory
-from sign.console import console, progress
 from sign.errors import SignError
-from sign.locks import LOCK, locked_if_free
 from sign.store import FORMAT, MANIFEST, Chain
+from sign.system import memory
+from sign.system.console import console, progress
+from sign.system.locks import LOCK, locked_if_free
 
 DAY = 24 * 60 * 60
 NAME = re.compile(r"[0-9a-f]{16}")  # a fingerprint

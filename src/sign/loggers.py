@@ -16,10 +16,10 @@ from urllib.parse import urlparse
 from urllib.request import urlopen
 
 from sign import exhibits
-from sign.console import console
 from sign.errors import SignError
 from sign.runs import CHECKPOINTS, Run
 from sign.settings import Checked, Range
+from sign.system.console import console
 
 if TYPE_CHECKING:
     from pytorch_lightning.loggers import Logger

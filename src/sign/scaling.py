@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sign import memory
-from sign.fingerprint import digest
 from sign.graph import Graph
 from sign.sparse import Array, Floats
+from sign.system import memory
+from sign.system.hashing import digest
 
 
 @dataclass(frozen=True, eq=False)

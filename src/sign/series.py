@@ -14,13 +14,13 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from rich.table import Table
 
 from sign.configuration import Settings, configure
-from sign.console import console
 from sign.errors import SignError
-from sign.files import write_json
 from sign.graph import SPLITS
-from sign.locks import locked
 from sign.runs import METRICS, SERIES, Series, over_seeds
 from sign.settings import Count, Seed, check
+from sign.system.atomic_files import write_json
+from sign.system.console import console
+from sign.system.locks import locked
 
 if TYPE_CHECKING:
     from sign.datamodule import SIGNDataModule

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sign import memory
 from sign.errors import SignError
-from sign.fingerprint import digest
+from sign.system import memory
+from sign.system.hashing import digest
 from sign.windows import BLOCKS_PER_THREAD, blocks_by_window, pointers, row_blocks, thread_blocks, windows
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from typing import Any, Literal
 import numpy as np
 
 import sign
-from sign import locks, memory
-from sign.fingerprint import digest
 from sign.settings import Checked
 from sign.sparse import Array
+from sign.system import locks, memory
+from sign.system.hashing import digest
 
 FORMAT = 2  # raised when arrays written before could be misread
 MANIFEST = "manifest.json"

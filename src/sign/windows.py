@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sign import memory
+from sign.system import memory
 
 Array: TypeAlias = NDArray[Any]
 BLOCKS_PER_THREAD = 16  # enough that one hub row does not leave the other threads idle

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sign import memory
 from sign.configuration import Settings
 from sign.datasets import ogb, raw
 from sign.datasets.ogb import SPLITS, Ogb
 from sign.datasets.published import PUBLISHED, Statistics
 from sign.errors import FieldError, SignError
+from sign.system import memory
 
 NODES, EDGES, FEATURES = 40, 90, 5
 GRAPHS = list(SPLITS)

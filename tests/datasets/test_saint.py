@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from sign import memory
 from sign.configuration import Settings
 from sign.datasets import saint
 from sign.datasets.published import PUBLISHED, Statistics
 from sign.datasets.saint import FILES, FOLDERS, Saint
 from sign.errors import SignError
+from sign.system import memory
 
 NODES = 8
 EDGES = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0), (2, 2)]

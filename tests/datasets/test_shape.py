@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign import memory
 from sign.datasets.shape import SIZES, Shape
 from sign.errors import FieldError
+from sign.system import memory
 
 
 @pytest.mark.parametrize("like", list(SIZES))

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs
 
-from sign import memory
 from sign.datasets.communities import Communities
 from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine
@@ -16,6 +15,7 @@ from sign.engines.torch import TorchEngine
 from sign.errors import FieldError, SignError
 from sign.graph import Graph
 from sign.sparse import CSR, Matrix
+from sign.system import memory
 from sign.windows import row_blocks
 
 ENGINES = [LocalEngine(), LocalEngine(threads=1), TorchEngine()]

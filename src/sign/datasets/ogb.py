@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from sign import downloads, memory
+from sign import downloads
 from sign.datasets.dataset import Dataset
 from sign.datasets.published import PUBLISHED, Statistics, compare, shares
 from sign.datasets.raw import REAL, WHOLE, Member, class_numbers, column, keep, reading, table
 from sign.errors import FieldError
 from sign.graph import Graph
 from sign.sparse import CSR, Array, index_type
+from sign.system import memory
 
 ADDRESS = "http://snap.stanford.edu/ogb/data/nodeproppred/{}.zip"
 ARCHIVES = {"products": "products", "arxiv": "arxiv", "papers100M": "papers100M-bin"}

@@ -9,9 +9,9 @@ import numpy as np
 
 from sign.datasets.dataset import Dataset, check_name
 from sign.errors import SignError
-from sign.fingerprint import digest
 from sign.graph import SPLITS, Graph
 from sign.problem import Problem, Scope
+from sign.system.hashing import digest
 
 CARD = "pack.json"  # what the folder holds
 LABELS = "labels-{split}.npy"

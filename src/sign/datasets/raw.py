@@ -15,11 +15,11 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
-from sign import memory
-from sign.console import console
 from sign.downloads import locked
 from sign.errors import SignError, reason
 from sign.sparse import Array
+from sign.system import memory
+from sign.system.console import console
 
 BLOCK = 1 << 24  # bytes that are read at a time
 TEXT = 1 << 20  # bytes of text at a time, of which pyarrow has several blocks in the making

@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sign import downloads, memory
+from sign import downloads
 from sign.datasets.dataset import Dataset
 from sign.datasets.published import PUBLISHED, Statistics, compare, shares
 from sign.datasets.raw import BLOCK, WHOLE, Member, reading
 from sign.graph import Graph
 from sign.sparse import CSR, Array, Floats, index_type
+from sign.system import memory
 
 FOLDERS = {"flickr": "Flickr/raw", "reddit": "Reddit2/raw", "yelp": "Yelp/raw", "ppi": "PPI/raw"}
 FILES = ("adj_full.npz", "feats.npy", "class_map.json", "role.json")

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sign import memory
 from sign.engines.engine import Engine, Job
 from sign.errors import SignError
 from sign.renumbering import places, renumbered
 from sign.sparse import Array, Floats, Matrix
+from sign.system import memory
 
 MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sign import memory
 from sign.errors import FieldError, SignError
 from sign.graph import Graph
 from sign.operators.operator import ONE_PRODUCT, Operator, Polynomial, Product
 from sign.settings import Checked
 from sign.sparse import Array, Floats, Matrix
+from sign.system import memory
 
 
 def _ignore(*_: object) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sign import memory
 from sign.engines.engine import Engine
 from sign.errors import SignError
 from sign.settings import Power
 from sign.sparse import Array, Floats, Matrix
+from sign.system import memory
 
 WORTH = 40  # products; renumbering takes as long as about three of them, and saves a tenth of each
 

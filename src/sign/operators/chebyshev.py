@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sign import memory
 from sign.operators.operator import Product
 from sign.sparse import Array, Floats, Matrix
+from sign.system import memory
 
 POINTS = 4096  # more than any expansion that is cut above
 CACHED = 1 << 18  # bytes of rows that stay in a core's cache while they are combined

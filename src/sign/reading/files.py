@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sign import memory
 from sign.errors import SignError
 from sign.features import SparseFeatures
 from sign.sparse import Array, Floats
+from sign.system import memory
 
 NUMBERS = "biuf"  # numpy's kinds of truth values and real numbers
 SPARSE = ("csr", "csc", "coo")

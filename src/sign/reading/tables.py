@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sign import memory
 from sign.errors import SignError
 from sign.reading.files import opened
 from sign.sparse import Array, Floats
+from sign.system import memory
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLES = (".parquet", *TEXT)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sign import memory
+from sign.system import memory
 
 MISSING = "—"
 

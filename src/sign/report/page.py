@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
-from sign import memory
 from sign.report import layout, tables
 from sign.report.curves import curves
 from sign.report.groups import SEARCH, differences, group, written
 from sign.report.layout import MISSING, Layout, write
 from sign.report.records import Problem, Record
+from sign.system import memory
 
 SCRIPTS = ("elements.js", "state.js", "table.js", "chart.js", "figures.js", "main.js")
 NUMERIC = ("count", "score", "difference", "seconds", "bytes")

@@ -7,15 +7,15 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from sign import memory
-from sign.console import console
 from sign.errors import SignError
-from sign.files import write_text
 from sign.report import layout, tables
 from sign.report.layout import MISSING, Layout, markdown, write
 from sign.report.page import content, html
 from sign.report.records import Problem, Record, read
 from sign.report.studies import read_studies
+from sign.system import memory
+from sign.system.atomic_files import write_text
+from sign.system.console import console
 
 PAGE, MARKDOWN = "index.html", "report.md"
 LINES = 20  # of the table in the terminal

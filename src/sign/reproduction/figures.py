@@ -5,13 +5,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sign.console import console
 from sign.errors import SignError
-from sign.files import write_json
 from sign.reproduction.cells import cell_plan
 from sign.reproduction.request import Request
 from sign.reproduction.tables import LOOK_ALIKE, Outcome
 from sign.runs import Series
+from sign.system.atomic_files import write_json
+from sign.system.console import console
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,6 +1,5 @@
 """Every wanted table and figure, one after another in this process; what is there already costs nothing."""
 
-from sign.console import console
 from sign.datasets.dataset import Dataset
 from sign.errors import MissingData, SignError
 from sign.loggers import RunCard, Tracker, WandB
@@ -12,6 +11,7 @@ from sign.reproduction.special_cases import reductions
 from sign.reproduction.tables import Filled, Outcome, fill
 from sign.runs import Series
 from sign.series import train_series
+from sign.system.console import console
 
 
 class Reproduction:

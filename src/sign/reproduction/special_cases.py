@@ -3,10 +3,10 @@
 from rich.table import Table as Shown
 
 from sign.configuration import composed, configure
-from sign.console import console
 from sign.errors import SignError
-from sign.files import write_json, write_text
 from sign.reproduction.request import Request
+from sign.system.atomic_files import write_json, write_text
+from sign.system.console import console
 
 TOLERANCE = 1e-4  # of the size of the outputs
 

@@ -8,11 +8,11 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table as Shown
 
-from sign.console import console
 from sign.exhibits import Exhibit
-from sign.files import write_json, write_text
 from sign.published import Cell, Table
 from sign.runs import Series
+from sign.system.atomic_files import write_json, write_text
+from sign.system.console import console
 
 LOOK_ALIKE = "Small generated look-alikes, trained for a few epochs: not comparable with the paper."
 

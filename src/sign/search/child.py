@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sign.files import write_json
+from sign.system.atomic_files import write_json
 
 RESULT = "SIGN_RESULT"  # names the file; set by the parent alone
 PARENT = "SIGN_PARENT"  # the process that started this one

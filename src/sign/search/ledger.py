@@ -21,8 +21,8 @@ from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from sign.errors import SignError
-from sign.locks import locked, locked_if_free
 from sign.search.turn import Turn
+from sign.system.locks import locked, locked_if_free
 
 BEAT = 15  # seconds between signs of life of a running trial
 GRACE = 120  # seconds without one after which another machine is taken to be gone

@@ -14,12 +14,12 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
-from sign.console import console
 from sign.errors import SignError
-from sign.files import new_folder
 from sign.search.program import Program
 from sign.search.settings import search_settings
 from sign.search.slots import Outcome, Running, make_slots, start
+from sign.system.atomic_files import new_folder
+from sign.system.console import console
 
 POLL = 0.05
 

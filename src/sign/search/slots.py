@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sign import memory
 from sign.errors import FieldError
 from sign.search.child import PARENT, RESULT
+from sign.system import memory
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 # Of this process alone: how it shows errors, and its place among those that torchrun or srun started.

@@ -10,9 +10,9 @@ from omegaconf import DictConfig, OmegaConf
 from optuna.trial import FrozenTrial, TrialState
 from rich.table import Table
 
-from sign.console import console
-from sign.files import write_json, write_text
 from sign.search.ledger import Ledger
+from sign.system.atomic_files import write_json, write_text
+from sign.system.console import console
 
 STUDY = "study.json"
 BEST = Path("experiment") / "best.yaml"  # where --config-dir <study folder> finds experiment=best

@@ -16,7 +16,6 @@ from optuna.samplers import BaseSampler
 from optuna.trial import Trial
 
 from sign.configuration import Settings, configure
-from sign.console import console
 from sign.errors import SignError
 from sign.search import summary
 from sign.search.ledger import Ledger
@@ -28,6 +27,7 @@ from sign.search.slots import Slot, last_line, make_slots, start
 from sign.search.space import Space, read_space
 from sign.search.tracking import Tracking
 from sign.search.view import View
+from sign.system.console import console
 
 PLACES = (
     "paths",

@@ -10,7 +10,7 @@ from optuna.exceptions import StorageInternalError
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from sign.errors import SignError
-from sign.locks import locked
+from sign.system.locks import locked
 
 
 class Turn:

@@ -10,9 +10,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from sign.console import console
 from sign.search.ledger import FINISHED, Ledger
 from sign.search.loop import Progress
+from sign.system.console import console
 
 
 class View:

@@ -11,8 +11,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from sign import memory
-from sign.console import console
 from sign.engines.engine import Engine, Job
 from sign.engines.spark import planning, session
 from sign.errors import FieldError, SignError
@@ -21,6 +19,8 @@ from sign.operators.operator import ONE_PRODUCT, Operator, Product
 from sign.operators.triangle import TriangleAdjacency
 from sign.settings import Range
 from sign.sparse import CSR, Array, Floats, Matrix
+from sign.system import memory
+from sign.system.console import console
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from typing import Any, overload
 import numpy as np
 import pyarrow.parquet as parquet
 
-from sign import memory
 from sign.engines.spark.records import DDL, SCHEMA, Record, pack, unpack
-from sign.locks import LOCK, locked, locked_if_free
 from sign.sparse import Array
+from sign.system import memory
+from sign.system.locks import LOCK, locked, locked_if_free
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sign import memory
 from sign.engines.engine import Job
 from sign.errors import SignError
 from sign.operators.operator import ONE_PRODUCT
+from sign.system import memory
 
 HELD = 0.5  # of the executors' memory that arrays of a plan may take; the rest is for records on their way
 RANGES = 2  # for each task that runs at once, so that all have something to do until the end

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sign import memory
 from sign.sparse import Array, Floats
+from sign.system import memory
 
 SIZE = 1 << 22  # bytes of values in a record, or little more
 BLOBS = ("rows", "indptr", "indices", "values")

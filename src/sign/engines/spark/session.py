@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import sign
-from sign.console import console
 from sign.errors import SignError
+from sign.system.console import console
 
 JAVA = 17  # the oldest that Spark 4 runs on
 INSTALL = "pip install -c requirements.lock '.[spark]'"

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sign import memory
 from sign.engines.spark.block_tasks import Batches, stream
 from sign.engines.spark.blocks import by_key, ranges
 from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, Record, pack, pieces
 from sign.operators.counting import orient, spread
 from sign.sparse import CSR, Array
+from sign.system import memory
 
 
 def count(csr: CSR, place: Place, parts: int) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sign import memory
+from sign.system import memory
 
 HASHED = 1 << 24  # bytes that are hashed at a time; part of every fingerprint
 

@@ -1,0 +1,1 @@
+"""The machine: console, memory, mapped arrays, locks, atomic files, hashing."""
