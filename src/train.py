@@ -8,7 +8,7 @@ from sign.cli import run
 from sign.configuration import configure
 from sign.places import given
 from sign.series import outcome, plan, show, train_series
-from sign.settings import Device
+from sign.validation import Device
 
 
 def main(cfg: DictConfig) -> float:

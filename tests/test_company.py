@@ -19,7 +19,7 @@ from sign.datamodule import RowLoader, Rows, Share
 from sign.errors import SignError
 from sign.experiment import train
 from sign.places import Place, follows, given
-from sign.settings import Device
+from sign.validation import Device
 
 # an odd number of rows in every split, and a last batch that two processes cannot halve
 GRAPH = (

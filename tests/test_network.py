@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from sign.network import SIGN
-from sign.settings import Architecture
+from sign.validation import Architecture
 
 
 def architecture(**changes: object) -> Architecture:

@@ -25,8 +25,8 @@ from torch.distributed import DistError, TCPStore  # type: ignore[attr-defined]
 
 from sign.errors import FieldError, SharedError, SignError
 from sign.places import Place, given
-from sign.settings import Device
 from sign.system.console import console
+from sign.validation import Device
 
 Order = dict[str, Any]  # plain values: what to train
 Follow = Callable[[Order, Place], None]  # how another process takes part in it

@@ -24,8 +24,8 @@ from sign.loggers import Tracker
 from sign.operators.operator import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
 from sign.sections import TRUST, made, named, section, writable
-from sign.settings import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
 from sign.store import Store
+from sign.validation import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 # A resumed run keeps its settings; where and how long it runs may be changed.

@@ -18,8 +18,8 @@ from urllib.request import urlopen
 from sign import exhibits
 from sign.errors import SignError
 from sign.runs import CHECKPOINTS, Run
-from sign.settings import Checked, Range
 from sign.system.console import console
+from sign.validation import Checked, Range
 
 if TYPE_CHECKING:
     from pytorch_lightning.loggers import Logger

@@ -2,7 +2,7 @@
 
 from torch import Tensor, cat, nn
 
-from sign.settings import Architecture
+from sign.validation import Architecture
 
 ACTIVATIONS = {"relu": nn.ReLU, "prelu": nn.PReLU}
 

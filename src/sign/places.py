@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 from sign.errors import FieldError, SignError
-from sign.settings import Device
+from sign.validation import Device
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sign.engines.engine import Engine
 from sign.errors import SignError
 from sign.loggers import WandB
 from sign.sections import named, writable
-from sign.settings import Checked, Range, check
+from sign.validation import Checked, Range, check
 
 KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold
 

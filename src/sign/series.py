@@ -17,10 +17,10 @@ from sign.configuration import Settings, configure
 from sign.errors import SignError
 from sign.graph import SPLITS
 from sign.runs import METRICS, SERIES, Series, over_seeds
-from sign.settings import Count, Seed, check
 from sign.system.atomic_files import write_json
 from sign.system.console import console
 from sign.system.locks import locked
+from sign.validation import Count, Seed, check
 
 if TYPE_CHECKING:
     from sign.datamodule import SIGNDataModule

@@ -22,10 +22,10 @@ from typing import Any, Literal
 import numpy as np
 
 import sign
-from sign.settings import Checked
 from sign.sparse import Array
 from sign.system import locks, memory
 from sign.system.hashing import digest
+from sign.validation import Checked
 
 FORMAT = 2  # raised when arrays written before could be misread
 MANIFEST = "manifest.json"

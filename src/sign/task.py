@@ -10,8 +10,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from sign.datamodule import Batch
 from sign.graph import SPLITS
 from sign.network import SIGN
-from sign.settings import Architecture, Training
 from sign.tally import Tally
+from sign.validation import Architecture, Training
 
 
 class SIGNTask(pl.LightningModule):

@@ -7,8 +7,8 @@ import numpy as np
 
 from sign.datasets.dataset import Dataset, split_per_class
 from sign.graph import Graph
-from sign.settings import Count, Seed
 from sign.sparse import CSR
+from sign.validation import Count, Seed
 
 SUBJECTS, VOCABULARY = 7, 1433
 

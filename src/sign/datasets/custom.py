@@ -9,8 +9,8 @@ import numpy as np
 from sign.datasets.dataset import Dataset, split_by_fraction
 from sign.errors import FieldError, SignError
 from sign.graph import SPLITS, Graph
-from sign.settings import Range, Seed
 from sign.sparse import CSR, Array
+from sign.validation import Range, Seed
 
 if TYPE_CHECKING:
     from sign.reading.parts import Parts

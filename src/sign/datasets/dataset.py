@@ -9,8 +9,8 @@ import numpy as np
 from sign.errors import FieldError
 from sign.graph import Graph
 from sign.problem import Problem, problem_of
-from sign.settings import Checked
 from sign.sparse import Array
+from sign.validation import Checked
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ from sign.datasets.dataset import Dataset
 from sign.datasets.published import PUBLISHED
 from sign.errors import FieldError
 from sign.graph import Graph
-from sign.settings import Range, Seed
 from sign.sparse import CSR, Array, Floats, index_type
 from sign.system import memory
+from sign.validation import Range, Seed
 
 ROWS = 1 << 16  # features that are drawn at a time
 SIGNAL = 0.25  # size of a community's centre, for noise of size one

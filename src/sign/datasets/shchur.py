@@ -12,8 +12,8 @@ from sign.datasets.published import PUBLISHED, Statistics, compare
 from sign.datasets.raw import WHOLE, reading
 from sign.features import SparseFeatures
 from sign.graph import Graph
-from sign.settings import Count, Seed
 from sign.sparse import CSR, Array
+from sign.validation import Count, Seed
 
 FILES = {
     "computers": "Amazon/Computers/raw/amazon_electronics_computers.npz",

@@ -11,9 +11,9 @@ from sign.datasets.dataset import Dataset, split_by_fraction
 from sign.datasets.published import PUBLISHED, Statistics, compare, shares
 from sign.datasets.raw import BLOCK, keep, whole_numbers
 from sign.graph import Graph
-from sign.settings import Count, Seed
 from sign.sparse import CSR, Array, Floats
 from sign.system import memory
+from sign.validation import Count, Seed
 
 FOLDER, FILE = "wikipedia_link_en", "out.wikipedia_link_en"
 ADDRESS = "http://konect.cc/files/download.tsv.wikipedia_link_en.tar.bz2"

@@ -11,9 +11,9 @@ import numpy as np
 from sign.errors import FieldError, SignError
 from sign.graph import Graph
 from sign.operators.operator import ONE_PRODUCT, Operator, Polynomial, Product
-from sign.settings import Checked
 from sign.sparse import Array, Floats, Matrix
 from sign.system import memory
+from sign.validation import Checked
 
 
 def _ignore(*_: object) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 
 from sign.engines.engine import Engine
 from sign.errors import SignError
-from sign.settings import Power
 from sign.sparse import Array, Floats, Matrix
 from sign.system import memory
+from sign.validation import Power
 
 WORTH = 40  # products; renumbering takes as long as about three of them, and saves a tenth of each
 

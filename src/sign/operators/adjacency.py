@@ -5,8 +5,8 @@ from typing import Literal
 
 from sign.graph import Graph
 from sign.operators.operator import Operator, inverse_power
-from sign.settings import Probability, Seed
 from sign.sparse import Matrix
+from sign.validation import Probability, Seed
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Annotated
 from sign.graph import Graph
 from sign.operators.motif import motif_matrix
 from sign.operators.operator import Operator
-from sign.settings import Range
 from sign.sparse import Matrix
+from sign.validation import Range
 
 
 @dataclass(frozen=True)

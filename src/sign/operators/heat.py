@@ -9,8 +9,8 @@ import numpy as np
 from sign.graph import Graph
 from sign.operators.chebyshev import apply_polynomial, coefficients
 from sign.operators.operator import Operator, Polynomial, Product, inverse_power
-from sign.settings import Range
 from sign.sparse import Array, Floats, Matrix
+from sign.validation import Range
 
 
 @dataclass(frozen=True)

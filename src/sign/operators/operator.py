@@ -10,8 +10,8 @@ import numpy as np
 
 from sign.errors import SignError
 from sign.graph import Graph
-from sign.settings import Checked
 from sign.sparse import Array, Floats, Matrix
+from sign.validation import Checked
 
 
 class Product(Protocol):

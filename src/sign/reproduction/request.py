@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import SignError
 from sign.sections import writable
-from sign.settings import Checked, Range
+from sign.validation import Checked, Range
 
 TABLES = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs")
 FIGURES = ("triangles", "convergence")

@@ -9,7 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import SignError
 from sign.sections import section
-from sign.settings import Checked, Count, Range
+from sign.validation import Checked, Count, Range
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from sign.errors import FieldError, SignError
 from sign.graph import Graph
 from sign.operators.operator import ONE_PRODUCT, Operator, Product
 from sign.operators.triangle import TriangleAdjacency
-from sign.settings import Range
 from sign.sparse import CSR, Array, Floats, Matrix
 from sign.system import memory
 from sign.system.console import console
+from sign.validation import Range
 
 
 @dataclass(frozen=True)
