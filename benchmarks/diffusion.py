@@ -47,8 +47,8 @@ def seconds(function: Callable[[], Any]) -> float:
 
 def ours(source, target, x) -> tuple[Callable, Callable]:
     from sign.engines.local import LocalEngine
+    from sign.graph.csr import CSR
     from sign.operators.adjacency import NormalizedAdjacency
-    from sign.sparse import CSR
     from sign.testing import graph_of
 
     engine, operator = LocalEngine(), NormalizedAdjacency()
@@ -94,8 +94,8 @@ def torch_csr(source, target, x) -> tuple[Callable, None]:
     import torch
 
     from sign.engines.torch import _sparse
+    from sign.graph.csr import CSR
     from sign.operators.adjacency import NormalizedAdjacency
-    from sign.sparse import CSR
     from sign.testing import graph_of
 
     graph = graph_of(np.stack([source, target], axis=1), len(x), features=x)

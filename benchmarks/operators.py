@@ -24,10 +24,10 @@ from sign.datasets.communities import Communities
 from sign.datasets.cora import Cora
 from sign.datasets.shchur import FILES, Shchur
 from sign.engines.local import LocalEngine
-from sign.graph import Graph
+from sign.graph.csr import CSR
+from sign.graph.graph import Graph
 from sign.operators.counting import triangles
 from sign.operators.ppr import PersonalizedPageRank
-from sign.sparse import CSR
 
 DENSE_LIMIT = 10_000  # nodes up to which a dense inverse is made
 SCIPY_LIMIT = 200_000_000  # entries of A² up to which scipy's product is tried

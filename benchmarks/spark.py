@@ -31,8 +31,8 @@ from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine
 from sign.engines.spark import session
 from sign.engines.spark.engine import SparkEngine
+from sign.graph.classification import Problem, problem_of
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.problem import Problem, problem_of
 from sign.store import Store
 from sign.system import memory
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sign.engines.local import LocalEngine
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.operator import Operator
 from sign.testing import graph_of
 

@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 
 from sign.datasets.communities import Communities
-from sign.features import SparseFeatures
+from sign.graph.features import SparseFeatures
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SMALL = Communities(nodes=300, edges=1200, features=7)

@@ -11,7 +11,7 @@ from sign import card
 from sign.datasets.communities import Communities
 from sign.datasets.cora import Cora
 from sign.engines.local import LocalEngine
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.testing import graph_of
 
 ENGINE = LocalEngine(threads=1)

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from sign.datasets.communities import Communities
 from sign.diffusion import diffuse
-from sign.problem import problem_of
+from sign.graph.classification import problem_of
 from sign.engines.local import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.store import Store

@@ -18,14 +18,14 @@ from sign.diffusion import Hops, diffuse
 from sign.engines.local import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import SignError
-from sign.graph import Graph
+from sign.graph.classification import problem_of
+from sign.graph.csr import CSR, Matrix
+from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.directed import DirectedAdjacency
 from sign.operators.heat import HeatKernel
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
-from sign.problem import problem_of
-from sign.sparse import CSR, Matrix
 from sign.store import Store
 from sign.system import memory
 from sign.testing import graph_of

@@ -8,9 +8,9 @@ import scipy.sparse
 from sign.datasets.communities import Communities
 from sign.diffusion import diffuse
 from sign.engines.local import LocalEngine
-from sign.features import SparseFeatures
+from sign.graph.classification import problem_of
+from sign.graph.features import SparseFeatures
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.problem import problem_of
 from sign.store import Store
 from sign.testing import graph_of
 

@@ -10,7 +10,7 @@ from test_cli import command
 
 from sign.datasets.cora import Cora
 from sign.figures import save_triangle_figure, triangle_deviations, triangle_figure
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.triangle import TriangleAdjacency
 from sign.testing import graph_of
 

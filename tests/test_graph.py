@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sign.errors import SignError
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.testing import graph_of, path
 
 

@@ -11,10 +11,10 @@ from strategies import graphs
 from sign.datasets.communities import Communities
 from sign.diffusion import diffuse
 from sign.engines.local import WORTH, LocalEngine
-from sign.graph import Graph
+from sign.graph.classification import problem_of
+from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.ppr import PersonalizedPageRank
-from sign.problem import problem_of
 from sign.renumbering import by_hubs, places, renumbered
 from sign.store import Store
 from sign.testing import graph_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sign.errors import SignError
-from sign.sparse import CSR, index_type
+from sign.graph.csr import CSR, index_type
 from sign.system import memory
 from sign.system.hashing import digest
 

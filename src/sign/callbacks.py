@@ -9,7 +9,7 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint, EarlyStopping, ModelCheckpoint
 
-from sign.graph import SPLITS
+from sign.graph.graph import SPLITS
 from sign.runs import Run
 from sign.system.atomic_files import write_text
 from sign.system.console import progress

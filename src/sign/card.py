@@ -9,10 +9,10 @@ import numpy as np
 from rich.table import Table
 
 from sign.engines.engine import Engine
-from sign.features import Features
-from sign.graph import SPLITS, Graph
+from sign.graph.csr import CSR, Array
+from sign.graph.features import Features
+from sign.graph.graph import SPLITS, Graph
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.sparse import CSR, Array
 from sign.system import memory
 from sign.system.console import console
 

@@ -7,7 +7,7 @@ import torch
 from sign.company import processes
 from sign.configuration import Settings
 from sign.errors import FieldError, SignError
-from sign.problem import Problem
+from sign.graph.classification import Problem
 from sign.task import SIGNTask
 
 

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from sign.diffusion import Hops, Precomputation
-from sign.graph import SPLITS
-from sign.problem import Problem
-from sign.scaling import scale_hop_rows
-from sign.sparse import Array
+from sign.graph.classification import Problem
+from sign.graph.csr import Array
+from sign.graph.feature_scaling import scale_hop_rows
+from sign.graph.graph import SPLITS
 from sign.system import memory
 
 MEMORY_SHARE = 0.5  # of the available memory that rows may take before they stay on disk

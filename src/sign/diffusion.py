@@ -9,9 +9,9 @@ from typing import Any
 from sign.datasets.dataset import Dataset
 from sign.engines.engine import Engine
 from sign.filling import Hop, Task, Work, fill
+from sign.graph.classification import Problem
+from sign.graph.csr import Array
 from sign.operators.operator import Operator
-from sign.problem import Problem
-from sign.sparse import Array
 from sign.store import Store
 from sign.system.console import console, progress
 

@@ -16,7 +16,7 @@ from sign.configuration import Settings, run_folder_of
 from sign.datamodule import SIGNDataModule
 from sign.diffusion import Hops
 from sign.fitting import fit_and_test, make_datamodule, make_task, quieten
-from sign.graph import SPLITS
+from sign.graph.graph import SPLITS
 from sign.loggers import RunCard
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store import MANIFEST

@@ -9,7 +9,7 @@ import numpy as np
 from sign.datasets.pack import CARD, HOPS, LABELS, ROWS
 from sign.diffusion import Hops, Precomputation
 from sign.errors import SignError
-from sign.problem import Problem
+from sign.graph.classification import Problem
 from sign.store import Store
 from sign.system import memory
 from sign.system.hashing import digest

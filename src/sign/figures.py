@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sign.graph import Graph
+from sign.graph.csr import Array
+from sign.graph.graph import Graph
 from sign.operators.triangle import TriangleAdjacency
-from sign.sparse import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,13 +6,13 @@ every bit of it, is the same.
 
 import numpy as np
 
-from sign.sparse import CSR, Array, Matrix
-from sign.windows import pointers
+from sign.graph.csr import CSR, Array, Matrix
+from sign.graph.partition import pointers
 
 
 def by_hubs(csr: CSR) -> Array:
     """The nodes in the order of their most connected neighbours: those of one hub stand together."""
-    from sign.inspection import find_hubs
+    from sign.graph.query_kernels import find_hubs
 
     hubs = np.empty(csr.nodes, csr.indices.dtype)
     for bounds in csr.blocks:
@@ -29,7 +29,7 @@ def places(order: Array) -> Array:
 
 def renumbered(matrix: Matrix, order: Array) -> Matrix:
     """The same matrix with node ``order[i]`` in row and column i; entries stay in order, columns do not."""
-    from sign.assembly import fill_induced
+    from sign.graph.build_kernels import fill_induced
 
     csr = matrix.csr
     indptr = pointers(np.diff(csr.indptr)[order])

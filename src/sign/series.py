@@ -15,7 +15,7 @@ from rich.table import Table
 
 from sign.configuration import Settings, configure
 from sign.errors import SignError
-from sign.graph import SPLITS
+from sign.graph.graph import SPLITS
 from sign.runs import METRICS, SERIES, Series, over_seeds
 from sign.system.atomic_files import write_json
 from sign.system.console import console

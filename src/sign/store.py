@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 import sign
-from sign.sparse import Array
+from sign.graph.csr import Array
 from sign.system import locks, memory
 from sign.system.hashing import digest
 from sign.validation import Checked

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sign.graph import Graph
-from sign.sparse import CSR, Array, Floats, Matrix
+from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.graph import Graph
 
 
 def graph_of(

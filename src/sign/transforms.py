@@ -11,13 +11,13 @@ from torch_geometric.transforms import BaseTransform
 from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine
 from sign.errors import SignError
-from sign.graph import Graph
+from sign.graph.csr import CSR
+from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.directed import DirectedAdjacency
 from sign.operators.operator import Operator
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
-from sign.sparse import CSR
 
 PAPER: dict[str, Operator] = {
     "p": NormalizedAdjacency(),

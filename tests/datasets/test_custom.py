@@ -23,8 +23,8 @@ from sign.configuration import Settings
 from sign.datasets.custom import Custom
 from sign.errors import SignError
 from sign.experiment import train
-from sign.features import SparseFeatures
-from sign.graph import SPLITS, Graph
+from sign.graph.features import SparseFeatures
+from sign.graph.graph import SPLITS, Graph
 from sign.reading.folder import ENDINGS
 
 EXAMPLE = REPOSITORY / "examples" / "graph"

@@ -11,7 +11,7 @@ from conftest import REAL_DATA
 from sign.datasets import planetoid
 from sign.datasets.planetoid import PARTS, Planetoid
 from sign.errors import SignError
-from sign.graph import Graph
+from sign.graph.graph import Graph
 
 # nodes, edges, words, classes, training nodes: the published statistics (PyG's documentation has edges twice)
 PUBLISHED = {

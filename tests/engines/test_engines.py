@@ -13,10 +13,10 @@ from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import FieldError, SignError
-from sign.graph import Graph
-from sign.sparse import CSR, Matrix
+from sign.graph.csr import CSR, Matrix
+from sign.graph.graph import Graph
+from sign.graph.partition import row_blocks
 from sign.system import memory
-from sign.windows import row_blocks
 
 ENGINES = [LocalEngine(), LocalEngine(threads=1), TorchEngine()]
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=repr)

@@ -32,7 +32,9 @@ from sign.engines.local import LocalEngine
 from sign.engines.spark import session
 from sign.engines.spark.engine import SparkEngine
 from sign.errors import FieldError, SignError
-from sign.graph import Graph
+from sign.graph.classification import problem_of
+from sign.graph.csr import Floats, Matrix
+from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.clique import CliqueAdjacency
 from sign.operators.directed import DirectedAdjacency
@@ -42,8 +44,6 @@ from sign.operators.laplacian import Laplacian
 from sign.operators.operator import Operator, Product
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
-from sign.problem import problem_of
-from sign.sparse import Floats, Matrix
 from sign.store import Store
 
 MISSING = None

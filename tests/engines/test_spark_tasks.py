@@ -18,11 +18,11 @@ from sign.engines.spark.block_tasks import CURRENT, Choose, Combine, Cut, Multip
 from sign.engines.spark.blocks import ranges, row_records
 from sign.engines.spark.place import Place
 from sign.engines.spark.records import Record, pack
-from sign.graph import Graph
+from sign.graph.csr import Floats, Matrix
+from sign.graph.graph import Graph
 from sign.operators.chebyshev import apply_polynomial
 from sign.operators.counting import orient, triangles
 from sign.operators.operator import ONE_PRODUCT
-from sign.sparse import Floats, Matrix
 
 
 def shuffled(records: Iterator[Any]) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from strategies import (
 )
 
 from sign.datasets.communities import Communities
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
 
 FORMULAS = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from strategies import applied, assert_equivariant, dense_undirected, graphs, row_normalized
 
 from sign.datasets.cora import Cora
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.clique import CliqueAdjacency
 from sign.operators.counting import cliques, triangles
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from strategies import applied, assert_equivariant, dense, graphs, row_normalized
 
 from sign.datasets.cora import Cora
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.directed import DirectedAdjacency
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from strategies import applied, assert_equivariant, dense_undirected, graphs, row_normalized
 
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.four_cycle import FourCycleAdjacency
 from sign.testing import graph_of
 

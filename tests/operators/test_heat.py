@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import applied, assert_equivariant, dense_undirected, graphs, normalized
 
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.heat import HeatKernel
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from strategies import applied, assert_equivariant, dense_undirected, graphs, normalized
 
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.laplacian import Laplacian
 
 

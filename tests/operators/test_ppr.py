@@ -10,7 +10,7 @@ from strategies import applied, assert_equivariant, dense_undirected, graphs, no
 from sign.datasets.communities import Communities
 from sign.datasets.cora import Cora
 from sign.engines.local import LocalEngine
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.ppr import PersonalizedPageRank
 from sign.testing import graph_of
 

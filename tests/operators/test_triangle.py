@@ -7,7 +7,7 @@ from hypothesis import given
 from strategies import applied, assert_equivariant, dense_undirected, graphs, row_normalized
 
 from sign.datasets.cora import Cora
-from sign.graph import Graph
+from sign.graph.graph import Graph
 from sign.operators.counting import triangles
 from sign.operators.triangle import TriangleAdjacency
 

@@ -1,1 +1,1 @@
-"""Raw files ▶ :class:`~sign.graph.Graph`, one source a file. The configuration names them by ``_target_``."""
+"""Raw files ▶ :class:`~sign.graph.graph.Graph`, one source a file. The configuration names them by ``_target_``."""

@@ -7,8 +7,8 @@ import numpy as np
 
 from sign.datasets.dataset import Dataset, split_by_fraction
 from sign.errors import FieldError
-from sign.graph import Graph
-from sign.sparse import CSR, Array
+from sign.graph.csr import CSR, Array
+from sign.graph.graph import Graph
 from sign.validation import Count, Range, Seed
 
 SLOPE = 2 / 3  # popularity falls with rank like r ** -2/3: degrees follow a power law with exponent 2.5

@@ -6,8 +6,8 @@ from importlib.resources import files
 import numpy as np
 
 from sign.datasets.dataset import Dataset, split_per_class
-from sign.graph import Graph
-from sign.sparse import CSR
+from sign.graph.csr import CSR
+from sign.graph.graph import Graph
 from sign.validation import Count, Seed
 
 SUBJECTS, VOCABULARY = 7, 1433

@@ -8,8 +8,8 @@ import numpy as np
 
 from sign.datasets.dataset import Dataset, split_by_fraction
 from sign.errors import FieldError, SignError
-from sign.graph import SPLITS, Graph
-from sign.sparse import CSR, Array
+from sign.graph.csr import CSR, Array
+from sign.graph.graph import SPLITS, Graph
 from sign.validation import Range, Seed
 
 if TYPE_CHECKING:

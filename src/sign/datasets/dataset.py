@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sign.errors import FieldError
-from sign.graph import Graph
-from sign.problem import Problem, problem_of
-from sign.sparse import Array
+from sign.graph.classification import Problem, problem_of
+from sign.graph.csr import Array
+from sign.graph.graph import Graph
 from sign.validation import Checked
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from sign.inspection import scatter
+from sign.graph.query_kernels import scatter
 
 SLOPE = 0.5  # popularity falls with rank like r ** -1/2: degrees follow a power law with exponent 3
 OFFSET = 3.0  # keeps the most popular nodes from having too large a share

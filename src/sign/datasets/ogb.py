@@ -12,8 +12,8 @@ from sign.datasets.dataset import Dataset
 from sign.datasets.published import PUBLISHED, Statistics, compare, shares
 from sign.datasets.raw import REAL, WHOLE, Member, class_numbers, column, keep, reading, table
 from sign.errors import FieldError
-from sign.graph import Graph
-from sign.sparse import CSR, Array, index_type
+from sign.graph.csr import CSR, Array, index_type
+from sign.graph.graph import Graph
 from sign.system import memory
 
 ADDRESS = "http://snap.stanford.edu/ogb/data/nodeproppred/{}.zip"

@@ -9,8 +9,8 @@ import numpy as np
 
 from sign.datasets.dataset import Dataset, check_name
 from sign.errors import SignError
-from sign.graph import SPLITS, Graph
-from sign.problem import Problem, Scope
+from sign.graph.classification import Problem, Scope
+from sign.graph.graph import SPLITS, Graph
 from sign.system.hashing import digest
 
 CARD = "pack.json"  # what the folder holds

@@ -11,9 +11,9 @@ from sign import downloads
 from sign.datasets.dataset import Dataset
 from sign.datasets.published import PUBLISHED, Statistics, compare
 from sign.errors import SignError
-from sign.features import SparseFeatures
-from sign.graph import Graph
-from sign.sparse import CSR, Array
+from sign.graph.csr import CSR, Array
+from sign.graph.features import SparseFeatures
+from sign.graph.graph import Graph
 
 ADDRESS = "https://github.com/kimiyoung/planetoid/raw/master/data"
 FOLDERS = {"cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed"}

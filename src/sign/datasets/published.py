@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from sign.errors import SignError
-from sign.sparse import Array
+from sign.graph.csr import Array
 
 Split = tuple[float, ...]  # train, val, test
 TOLERANCE = 0.01  # of a split: shares are published as whole per cents

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 
 from sign.downloads import locked
 from sign.errors import SignError, reason
-from sign.sparse import Array
+from sign.graph.csr import Array
 from sign.system import memory
 from sign.system.console import console
 

@@ -13,8 +13,8 @@ from sign import downloads
 from sign.datasets.dataset import Dataset
 from sign.datasets.published import PUBLISHED, Statistics, compare, shares
 from sign.datasets.raw import BLOCK, WHOLE, Member, reading
-from sign.graph import Graph
-from sign.sparse import CSR, Array, Floats, index_type
+from sign.graph.csr import CSR, Array, Floats, index_type
+from sign.graph.graph import Graph
 from sign.system import memory
 
 FOLDERS = {"flickr": "Flickr/raw", "reddit": "Reddit2/raw", "yelp": "Yelp/raw", "ppi": "PPI/raw"}

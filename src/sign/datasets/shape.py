@@ -10,8 +10,8 @@ import numpy as np
 from sign.datasets.dataset import Dataset
 from sign.datasets.published import PUBLISHED
 from sign.errors import FieldError
-from sign.graph import Graph
-from sign.sparse import CSR, Array, Floats, index_type
+from sign.graph.csr import CSR, Array, Floats, index_type
+from sign.graph.graph import Graph
 from sign.system import memory
 from sign.validation import Range, Seed
 

@@ -10,9 +10,9 @@ from sign import downloads
 from sign.datasets.dataset import Dataset, split_per_class
 from sign.datasets.published import PUBLISHED, Statistics, compare
 from sign.datasets.raw import WHOLE, reading
-from sign.features import SparseFeatures
-from sign.graph import Graph
-from sign.sparse import CSR, Array
+from sign.graph.csr import CSR, Array
+from sign.graph.features import SparseFeatures
+from sign.graph.graph import Graph
 from sign.validation import Count, Seed
 
 FILES = {

@@ -10,8 +10,8 @@ from sign import downloads
 from sign.datasets.dataset import Dataset, split_by_fraction
 from sign.datasets.published import PUBLISHED, Statistics, compare, shares
 from sign.datasets.raw import BLOCK, keep, whole_numbers
-from sign.graph import Graph
-from sign.sparse import CSR, Array, Floats
+from sign.graph.csr import CSR, Array, Floats
+from sign.graph.graph import Graph
 from sign.system import memory
 from sign.validation import Count, Seed
 

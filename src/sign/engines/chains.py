@@ -12,8 +12,8 @@ import numpy as np
 
 from sign.engines.engine import Engine, Job
 from sign.errors import SignError
+from sign.graph.csr import Array, Floats, Matrix
 from sign.renumbering import places, renumbered
-from sign.sparse import Array, Floats, Matrix
 from sign.system import memory
 
 MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from sign.errors import FieldError, SignError
-from sign.graph import Graph
+from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.graph import Graph
 from sign.operators.operator import ONE_PRODUCT, Operator, Polynomial, Product
-from sign.sparse import Array, Floats, Matrix
 from sign.system import memory
 from sign.validation import Checked
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sign.engines.engine import Engine
 from sign.errors import SignError
-from sign.sparse import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats, Matrix
 from sign.system import memory
 from sign.validation import Power
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sign.engines.engine import Engine
 from sign.errors import SignError
-from sign.sparse import CSR, Array, Floats, Matrix, index_type
+from sign.graph.csr import CSR, Array, Floats, Matrix, index_type
 
 if TYPE_CHECKING:
     import torch

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sign.graph import Graph
+from sign.graph.csr import Matrix
+from sign.graph.graph import Graph
 from sign.operators.operator import Operator, inverse_power
-from sign.sparse import Matrix
 from sign.validation import Probability, Seed
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sign.graph.csr import Array, Floats, Matrix
 from sign.operators.operator import Product
-from sign.sparse import Array, Floats, Matrix
 from sign.system import memory
 
 POINTS = 4096  # more than any expansion that is cut above

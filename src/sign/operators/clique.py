@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from sign.graph import Graph
+from sign.graph.csr import Matrix
+from sign.graph.graph import Graph
 from sign.operators.motif import motif_matrix
 from sign.operators.operator import Operator
-from sign.sparse import Matrix
 from sign.validation import Range
 
 

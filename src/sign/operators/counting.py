@@ -14,7 +14,7 @@ from numba import njit, prange
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from sign.sparse import CSR, Array
+from sign.graph.csr import CSR, Array
 
 CHUNK = 256  # rows that a thread takes at a time
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from sign.graph import Graph
+from sign.graph.csr import Matrix
+from sign.graph.graph import Graph
 from sign.operators.motif import motif_matrix
 from sign.operators.operator import Operator
-from sign.sparse import Matrix
 
 
 @dataclass(frozen=True)

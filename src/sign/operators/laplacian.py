@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sign.graph import Graph
+from sign.graph.csr import Floats, Matrix
+from sign.graph.graph import Graph
 from sign.operators.operator import Operator, Polynomial, Product, inverse_power
-from sign.sparse import Floats, Matrix
 
 
 @dataclass(frozen=True)

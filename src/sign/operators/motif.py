@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sign.graph.csr import CSR, Array, Matrix
 from sign.operators.operator import inverse_power
-from sign.sparse import CSR, Array, Matrix
 
 
 def motif_matrix(csr: CSR, counts: Array) -> Matrix:

@@ -9,8 +9,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from sign.errors import SignError
-from sign.graph import Graph
-from sign.sparse import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.graph import Graph
 from sign.validation import Checked
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 
-from sign.graph import Graph
+from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.graph import Graph
 from sign.operators.chebyshev import apply_polynomial, coefficients
 from sign.operators.operator import Operator, Polynomial, Product, inverse_power
-from sign.sparse import CSR, Array, Floats, Matrix
 from sign.validation import Power, Range
 
 INDUCTIVE, TRANSDUCTIVE = 0.01, 0.05  # restart probabilities of the paper

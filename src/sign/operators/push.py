@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numba import njit, prange
 
-from sign.sparse import CSR, Array, index_type
+from sign.graph.csr import CSR, Array, index_type
 
 BATCH = 1 << 16  # sources that are pushed at a time
 CHUNKS_PER_THREAD = 64  # walks differ in length: small chunks keep all threads busy

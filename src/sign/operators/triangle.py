@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sign.graph import Graph
+from sign.graph.csr import CSR, Array, Matrix
+from sign.graph.graph import Graph
 from sign.operators.motif import motif_matrix
 from sign.operators.operator import Operator
-from sign.sparse import CSR, Array, Matrix
 
 Count: TypeAlias = Callable[[CSR], Array]  # the triangles of every entry of a symmetric loopless matrix
 

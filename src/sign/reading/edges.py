@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from sign.errors import SignError
+from sign.graph.csr import Array, Floats
 from sign.reading.files import read_array
 from sign.reading.identity import Identity
 from sign.reading.tables import TABLES, Column, Table, read_table
-from sign.sparse import Array, Floats
 
 EDGES = (*TABLES, ".npy")
 PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))

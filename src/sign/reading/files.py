@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from sign.errors import SignError
-from sign.features import SparseFeatures
-from sign.sparse import Array, Floats
+from sign.graph.csr import Array, Floats
+from sign.graph.features import SparseFeatures
 from sign.system import memory
 
 NUMBERS = "biuf"  # numpy's kinds of truth values and real numbers

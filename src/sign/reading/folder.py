@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sign.errors import SignError
-from sign.features import Features
-from sign.graph import SPLITS
+from sign.graph.csr import Array
+from sign.graph.features import Features
+from sign.graph.graph import SPLITS
 from sign.reading.edges import EDGES, read_edges
 from sign.reading.files import check_rows, dense_features, find, read_array, sparse_features
 from sign.reading.identity import ID, Identity
@@ -13,7 +14,6 @@ from sign.reading.labels import class_numbers, label_matrix
 from sign.reading.parts import Parts
 from sign.reading.splits import LISTS, by_lists, by_words
 from sign.reading.tables import TABLES, Column, Table, read_table
-from sign.sparse import Array
 
 ENDINGS = {
     "edges": EDGES,

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from sign.errors import SignError
+from sign.graph.csr import Array
 from sign.reading.tables import Column, Table
-from sign.sparse import Array
 
 ID = ("id", "node", "node_id")
 

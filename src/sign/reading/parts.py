@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sign.features import Features
-from sign.sparse import Array, Floats
+from sign.graph.csr import Array, Floats
+from sign.graph.features import Features
 
 
 @dataclass(frozen=True, eq=False)

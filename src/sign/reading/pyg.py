@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from sign.errors import SignError
-from sign.graph import SPLITS
+from sign.graph.csr import Array
+from sign.graph.graph import SPLITS
 from sign.reading.files import check_rows, dense_features, opened
 from sign.reading.folder import labels_of
 from sign.reading.parts import Parts
-from sign.sparse import Array
 
 
 def read_pyg(file: Path) -> Parts:

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from sign.errors import SignError
-from sign.graph import SPLITS
+from sign.graph.csr import Array
+from sign.graph.graph import SPLITS
 from sign.reading.files import read_array
 from sign.reading.identity import Identity
 from sign.reading.tables import Column, read_table
-from sign.sparse import Array
 
 LISTS = (".npy", ".txt", ".csv", ".csv.gz")
 WORDS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sign.errors import SignError
+from sign.graph.csr import Array, Floats
 from sign.reading.files import opened
-from sign.sparse import Array, Floats
 from sign.system import memory
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")

@@ -10,8 +10,8 @@ import numpy as np
 from sign.engines.local import LocalEngine
 from sign.engines.spark.place import Shared, open_shared
 from sign.engines.spark.records import Record, pack, pieces, unpack
-from sign.sparse import CSR, Array, Floats, Matrix
-from sign.windows import pointers
+from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.partition import pointers
 
 # The kinds of records of a range, in the order in which a task reads them. The first three are the state between two
 # products: a term of the polynomial, the term before it, and the sum of the terms so far.

@@ -21,8 +21,8 @@ from sign.engines.engine import Job
 from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut, Multiply
 from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, SIZE, Record, pieces
+from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.operators.operator import ONE_PRODUCT, Polynomial
-from sign.sparse import CSR, Array, Floats, Matrix
 from sign.system import memory
 
 ORDER = ("key", "kind", "other", "first")

@@ -15,8 +15,8 @@ from sign.engines.engine import Job
 from sign.engines.local import LocalEngine
 from sign.engines.spark.place import Place, Shared, open_shared
 from sign.engines.spark.records import DDL, Record, pack, pieces, unpack
+from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.operators.operator import Product
-from sign.sparse import CSR, Array, Floats, Matrix
 
 
 def run(job: Job, place: Place, width: int, threads: int) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 from sign.engines.engine import Engine, Job
 from sign.engines.spark import planning, session
 from sign.errors import FieldError, SignError
-from sign.graph import Graph
+from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.graph import Graph
 from sign.operators.operator import ONE_PRODUCT, Operator, Product
 from sign.operators.triangle import TriangleAdjacency
-from sign.sparse import CSR, Array, Floats, Matrix
 from sign.system import memory
 from sign.system.console import console
 from sign.validation import Range

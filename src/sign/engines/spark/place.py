@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 
 from sign.engines.spark.records import DDL, SCHEMA, Record, pack, unpack
-from sign.sparse import Array
+from sign.graph.csr import Array
 from sign.system import memory
 from sign.system.locks import LOCK, locked, locked_if_free
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sign.sparse import Array, Floats
+from sign.graph.csr import Array, Floats
 from sign.system import memory
 
 SIZE = 1 << 22  # bytes of values in a record, or little more

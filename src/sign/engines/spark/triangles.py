@@ -16,8 +16,8 @@ from sign.engines.spark.block_tasks import Batches, stream
 from sign.engines.spark.blocks import by_key, ranges
 from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, Record, pack, pieces
+from sign.graph.csr import CSR, Array
 from sign.operators.counting import orient, spread
-from sign.sparse import CSR, Array
 from sign.system import memory
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sign.sparse import Array, Floats
+from sign.graph.csr import Array, Floats
 from sign.system import memory
 from sign.system.hashing import digest
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sign.graph import SPLITS, Graph
-from sign.scaling import FeatureScaling
-from sign.sparse import Array
+from sign.graph.csr import Array
+from sign.graph.feature_scaling import FeatureScaling
+from sign.graph.graph import SPLITS, Graph
 
 
 @dataclass(frozen=True, eq=False)

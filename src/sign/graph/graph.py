@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from sign.errors import SignError
-from sign.features import Features, SparseFeatures, take_rows
-from sign.sparse import CSR, Array, check_weights
+from sign.graph.csr import CSR, Array, check_weights
+from sign.graph.features import Features, SparseFeatures, take_rows
 from sign.system import memory
 from sign.system.hashing import digest
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sign.graph import Graph
-from sign.sparse import Array, Floats
+from sign.graph.csr import Array, Floats
+from sign.graph.graph import Graph
 from sign.system import memory
 from sign.system.hashing import digest
 

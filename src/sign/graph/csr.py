@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sign.errors import SignError
+from sign.graph.partition import (
+    BLOCKS_PER_THREAD,
+    blocks_by_window,
+    pointers,
+    row_blocks,
+    thread_blocks,
+    windows,
+)
 from sign.system import memory
 from sign.system.hashing import digest
-from sign.windows import BLOCKS_PER_THREAD, blocks_by_window, pointers, row_blocks, thread_blocks, windows
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -94,7 +101,7 @@ class CSR:
         """The weighted degree of every row, summed in double precision."""
         if self.weights is None:
             return np.diff(self.indptr).astype(np.float64)
-        from sign.inspection import sum_rows
+        from sign.graph.query_kernels import sum_rows
 
         sums = np.empty(self.nodes)
         for bounds in self.blocks:
@@ -109,7 +116,7 @@ class CSR:
 
         Parallel edges become one: without weights it counts once, with weights it is their sum.
         """
-        from sign import assembly
+        from sign.graph import build_kernels
 
         source, target = np.asanyarray(source), np.asanyarray(target)
         for ends in (source, target):
@@ -124,7 +131,7 @@ class CSR:
         lengths = np.zeros(nodes, np.int64)
         threads = np.linspace(0, nodes, thread_blocks() // BLOCKS_PER_THREAD + 1).astype(np.int64)
         for part in memory.parts(source):
-            assembly.count_edges(source[part], target[part], both, threads, lengths)
+            build_kernels.count_edges(source[part], target[part], both, threads, lengths)
             memory.release(target[part])
         indptr = pointers(lengths)
         indices = memory.empty(int(indptr[-1]), index_type(nodes))
@@ -134,17 +141,17 @@ class CSR:
             for part in memory.parts(source):
                 given = None if weights is None else weights[part]
                 threads = blocks[::BLOCKS_PER_THREAD]
-                assembly.place_edges(
+                build_kernels.place_edges(
                     source[part], target[part], given, both, threads, cursors, indices, values
                 )
                 memory.release(target[part], given)
-            assembly.sort_rows(indptr, indices, values, blocks, lengths)
+            build_kernels.sort_rows(indptr, indices, values, blocks, lengths)
         return replace(cls._joined(indptr, lengths, indices, values), listed=len(source))
 
     @classmethod
     def _joined(cls, indptr: Array, lengths: Array, indices: Array, values: Array | None) -> "CSR":
         """The matrix whose rows have only their first ``lengths`` entries."""
-        from sign.assembly import close_gaps
+        from sign.graph.build_kernels import close_gaps
 
         kept = int(lengths.sum())
         if kept == len(indices):
@@ -177,7 +184,7 @@ class CSR:
     @property
     def is_canonical(self) -> bool:
         """Whether rows follow each other, and their columns are nodes, sorted and unique."""
-        from sign.inspection import misplaced
+        from sign.graph.query_kernels import misplaced
 
         lengths = np.diff(self.indptr)
         if self.indptr[0] != 0 or self.indptr[-1] != self.entries or (lengths < 0).any():
@@ -187,7 +194,7 @@ class CSR:
     @property
     def is_symmetric(self) -> bool:
         """Whether the matrix is its own transpose, up to rounding of weights."""
-        from sign.inspection import asymmetry, same_weights
+        from sign.graph.query_kernels import asymmetry, same_weights
 
         difference = sum(int(asymmetry(self.indptr, self.indices, bounds)) for bounds in self.blocks)
         if difference % 2**64:
@@ -199,7 +206,7 @@ class CSR:
     @cached_property
     def transposed(self) -> "CSR":
         """The rows of the transpose."""
-        from sign.assembly import count_columns, place_columns
+        from sign.graph.build_kernels import count_columns, place_columns
 
         lengths = np.zeros(self.nodes, np.int64)
         threads = np.linspace(0, self.nodes, thread_blocks() // BLOCKS_PER_THREAD + 1).astype(np.int64)
@@ -225,7 +232,7 @@ class CSR:
 
     def mean_with_transpose(self) -> "CSR":
         r""":math:`½(W + W^⊤)`."""
-        from sign.assembly import count_union, fill_mean
+        from sign.graph.build_kernels import count_union, fill_mean
 
         other = self.transposed
         mine, theirs = (self.indptr, self.indices), (other.indptr, other.indices)
@@ -241,8 +248,8 @@ class CSR:
 
     def keep(self, chosen: NDArray[np.bool_]) -> "CSR":
         """The entries that are chosen."""
-        from sign.assembly import copy_chosen
-        from sign.inspection import sum_rows
+        from sign.graph.build_kernels import copy_chosen
+        from sign.graph.query_kernels import sum_rows
 
         lengths = np.empty(self.nodes, np.int64)
         for bounds in blocks_by_window(self.indptr, chosen):
@@ -262,7 +269,7 @@ class CSR:
 
     def without_loops(self) -> "CSR":
         """The matrix without its diagonal."""
-        from sign.inspection import mark_loops
+        from sign.graph.query_kernels import mark_loops
 
         chosen = memory.empty(self.entries, np.bool_)
         for bounds in blocks_by_window(self.indptr, self.indices, chosen):
@@ -279,7 +286,7 @@ class CSR:
 
     def without_some(self, share: float, seed: int) -> "CSR":
         """Without a random ``share`` of the edges; (i, j) and (j, i) go or stay together."""
-        from sign.inspection import mark_drawn
+        from sign.graph.query_kernels import mark_drawn
 
         if share == 0:
             return self
@@ -291,7 +298,7 @@ class CSR:
 
     def induced(self, nodes: Array) -> "CSR":
         """Rows and columns of ``nodes``, in that order."""
-        from sign.assembly import count_induced, fill_induced, sort_rows
+        from sign.graph.build_kernels import count_induced, fill_induced, sort_rows
 
         place = np.full(self.nodes, -1, self.indices.dtype)
         place[nodes] = np.arange(len(nodes), dtype=place.dtype)
@@ -331,7 +338,7 @@ class CSR:
 
     def reached(self, rows: Array) -> Array:
         """Columns that have an entry in one of ``rows``, as a mask."""
-        from sign.inspection import mark_columns
+        from sign.graph.query_kernels import mark_columns
 
         marked = np.zeros(self.nodes, np.bool_)
         for _, bounds in self.blocks_of(rows):

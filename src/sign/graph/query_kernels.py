@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from sign.assembly import compiled
+from sign.graph.build_kernels import compiled
 
 
 @njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]

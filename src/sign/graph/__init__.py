@@ -1,0 +1,1 @@
+"""What a graph is: adjacency in CSR form, features, labels and splits."""
