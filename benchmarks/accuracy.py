@@ -15,7 +15,7 @@ from rich.table import Table
 
 import sign.system.console
 from sign.configuration import composed, configure
-from sign.datasets.shchur import FILES
+from sign.datasets.amazon_coauthor import FILES
 from sign.experiment import train
 
 DATASETS = {

@@ -24,9 +24,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from sign.datasets.communities import Communities
-from sign.datasets.drawing import draw_edges
-from sign.datasets.shape import SIZES, Shape
+from sign.datasets.synthetic.communities import Communities
+from sign.datasets.synthetic.edge_kernels import draw_edges
+from sign.datasets.synthetic.lookalike import SIZES, Shape
 from sign.system import memory
 
 CONTENDERS = ("ours", "torch", "scipy", "graphblas", "pyg")

@@ -20,9 +20,9 @@ from rich.table import Table
 from torch_geometric import EdgeIndex
 from torch_geometric.utils import get_ppr
 
-from sign.datasets.communities import Communities
+from sign.datasets.amazon_coauthor import FILES, Shchur
 from sign.datasets.cora import Cora
-from sign.datasets.shchur import FILES, Shchur
+from sign.datasets.synthetic.communities import Communities
 from sign.engines.local import LocalEngine
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph

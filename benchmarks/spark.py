@@ -25,7 +25,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
 from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine

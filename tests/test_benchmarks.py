@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.table import Table
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.graph.features import SparseFeatures
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"

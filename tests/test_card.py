@@ -8,8 +8,8 @@ import pytest
 from test_cli import command
 
 from sign import card
-from sign.datasets.communities import Communities
 from sign.datasets.cora import Cora
+from sign.datasets.synthetic.communities import Communities
 from sign.engines.local import LocalEngine
 from sign.graph.graph import Graph
 from sign.testing import graph_of

@@ -17,7 +17,7 @@ POWER = 6
 PROGRAM = f"""
 import sys
 from pathlib import Path
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
 from sign.graph.classification import problem_of
 from sign.engines.local import LocalEngine

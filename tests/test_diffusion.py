@@ -13,7 +13,7 @@ from conftest import REPOSITORY
 from hypothesis import given
 from strategies import graphs
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import Hops, diffuse
 from sign.engines.local import LocalEngine
 from sign.engines.torch import TorchEngine
@@ -315,7 +315,7 @@ def test_a_graph_of_one_node(tmp_path: Path) -> None:
 PROGRAM = """
 import sys
 from sign.system import memory
-from sign.datasets.shape import Shape
+from sign.datasets.synthetic.lookalike import Shape
 from sign.diffusion import Precomputation
 from sign.engines.local import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency

@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from sign.downloads import ensure_files, ensure_given, ensure_unpacked, fetch, unpack
+from sign.datasets.download import ensure_files, ensure_given, ensure_unpacked, fetch, unpack
 from sign.errors import SignError
 
 CONTENT = bytes(range(256)) * 40

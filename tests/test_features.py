@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
 from sign.engines.local import LocalEngine
 from sign.graph.classification import problem_of

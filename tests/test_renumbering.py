@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from strategies import graphs
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
 from sign.engines.local import WORTH, LocalEngine
 from sign.graph.classification import problem_of

@@ -74,7 +74,7 @@ def test_data_that_cannot_be_had_are_told_and_the_rest_goes_on(
         attempts.append(address)
         raise OSError("no network here")
 
-    monkeypatch.setattr("sign.downloads.fetch", refused)
+    monkeypatch.setattr("sign.datasets.download.fetch", refused)
     Reproduction(requested(tmp_path, "table=products", "figure=triangles")).run()
     assert (
         len(attempts) <= 4

@@ -16,7 +16,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from sign.datasets.dataset import Dataset
+from sign.datasets.base import Dataset
 from sign.diffusion import Precomputation
 from sign.engines.engine import Engine
 from sign.errors import FieldError, SignError

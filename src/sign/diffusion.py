@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sign.datasets.dataset import Dataset
+from sign.datasets.base import Dataset
 from sign.engines.engine import Engine
 from sign.filling import Hop, Task, Work, fill
 from sign.graph.classification import Problem

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sign.datasets.pack import CARD, HOPS, LABELS, ROWS
+from sign.datasets.exported_hops import CARD, HOPS, LABELS, ROWS
 from sign.diffusion import Hops, Precomputation
 from sign.errors import SignError
 from sign.graph.classification import Problem

@@ -8,7 +8,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from sign.configuration import CONF, Settings
-from sign.datasets.dataset import Dataset
+from sign.datasets.base import Dataset
 from sign.engines.engine import Engine
 from sign.errors import SignError
 from sign.loggers import WandB

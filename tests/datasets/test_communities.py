@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.errors import FieldError
 
 SMALL = Communities(nodes=3000, edges=15000, classes=5, features=8)

@@ -20,12 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sign.configuration import Settings
-from sign.datasets.custom import Custom
+from sign.datasets.custom.dataset import Custom
+from sign.datasets.custom.folder import ENDINGS
 from sign.errors import SignError
 from sign.experiment import train
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import SPLITS, Graph
-from sign.reading.folder import ENDINGS
 
 EXAMPLE = REPOSITORY / "examples" / "graph"
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from sign.configuration import Settings
-from sign.datasets import ogb, raw
+from sign.datasets import ogb, raw_files
 from sign.datasets.ogb import SPLITS, Ogb
-from sign.datasets.published import PUBLISHED, Statistics
+from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import FieldError, SignError
 from sign.system import memory
 
@@ -152,22 +152,22 @@ def test_a_conversion_that_is_interrupted_is_not_taken_for_whole(
 ) -> None:
     dataset = write(tmp_path, "papers100M")
     monkeypatch.setattr(raw, "BLOCK", 100)
-    whole = raw.Growing.append
+    whole = raw_files.Growing.append
     calls = []
 
-    def interrupted(self: raw.Growing, rows: np.ndarray) -> None:
+    def interrupted(self: raw_files.Growing, rows: np.ndarray) -> None:
         calls.append(rows)
         if len(calls) == 5:
             raise KeyboardInterrupt
         whole(self, rows)
 
-    monkeypatch.setattr(raw.Growing, "append", interrupted)
+    monkeypatch.setattr(raw_files.Growing, "append", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dataset.load()
     arrays = tmp_path / "ogbn_papers100M" / "arrays"
     assert {file.name for file in arrays.iterdir()} == {".lock"}
     (arrays / "source-1-1.part").write_bytes(b"what a killed run leaves")
-    monkeypatch.setattr(raw.Growing, "append", whole)
+    monkeypatch.setattr(raw_files.Growing, "append", whole)
     assert dataset.load().nodes == NODES
     assert not list(arrays.glob("*.part"))
 

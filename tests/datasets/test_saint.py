@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse
 
 from sign.configuration import Settings
-from sign.datasets import saint
-from sign.datasets.published import PUBLISHED, Statistics
-from sign.datasets.saint import FILES, FOLDERS, Saint
+from sign.datasets import graphsaint
+from sign.datasets.graphsaint import FILES, FOLDERS, Saint
+from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import SignError
 from sign.system import memory
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign.datasets.shape import SIZES, Shape
+from sign.datasets.synthetic.lookalike import SIZES, Shape
 from sign.errors import FieldError
 from sign.system import memory
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from conftest import REAL_DATA
 
-from sign.datasets import shchur
-from sign.datasets.shchur import FILES, Shchur
+from sign.datasets import amazon_coauthor
+from sign.datasets.amazon_coauthor import FILES, Shchur
 from sign.errors import SignError
 
 

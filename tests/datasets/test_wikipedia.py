@@ -8,7 +8,7 @@ import pytest
 
 from sign.configuration import Settings
 from sign.datasets import wikipedia
-from sign.datasets.published import PUBLISHED, Statistics
+from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.datasets.wikipedia import FILE, FOLDER, Wikipedia
 from sign.errors import SignError
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine
 from sign.engines.torch import TorchEngine

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import Hops, diffuse
 from sign.engines.engine import Engine
 from sign.engines.local import LocalEngine

@@ -13,7 +13,7 @@ from strategies import (
     row_normalized,
 )
 
-from sign.datasets.communities import Communities
+from sign.datasets.synthetic.communities import Communities
 from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
 

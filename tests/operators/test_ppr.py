@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import applied, assert_equivariant, dense_undirected, graphs, normalized, row_normalized
 
-from sign.datasets.communities import Communities
 from sign.datasets.cora import Cora
+from sign.datasets.synthetic.communities import Communities
 from sign.engines.local import LocalEngine
 from sign.graph.graph import Graph
 from sign.operators.ppr import PersonalizedPageRank

@@ -62,7 +62,9 @@ def test_a_percentage_is_compared_as_a_share(tmp_path: Path) -> None:
 def test_generated_look_alikes_have_no_difference(tmp_path: Path) -> None:
     make_run(tmp_path / "a", "flickr-like", experiment="flickr_sign_401")
     file = tmp_path / "a" / "config.yaml"
-    file.write_text(file.read_text().replace("name: flickr-like", "_target_: sign.datasets.shape.Shape"))
+    file.write_text(
+        file.read_text().replace("name: flickr-like", "_target_: sign.datasets.synthetic.lookalike.Shape")
+    )
     (row,) = tables.comparison(records(tmp_path))
     assert (row["paper"], row["difference"]) == (0.514, None)
     assert "not comparable" in row["source"]

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from sign.datasets.dataset import Dataset, split_per_class
+from sign.datasets.base import Dataset, split_per_class
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph
 from sign.validation import Count, Seed

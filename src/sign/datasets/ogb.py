@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from sign import downloads
-from sign.datasets.dataset import Dataset
-from sign.datasets.published import PUBLISHED, Statistics, compare, shares
-from sign.datasets.raw import REAL, WHOLE, Member, class_numbers, column, keep, reading, table
+from sign.datasets import download
+from sign.datasets.base import Dataset
+from sign.datasets.raw_files import REAL, WHOLE, Member, class_numbers, column, keep, reading, table
+from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array, index_type
 from sign.graph.graph import Graph
@@ -47,7 +47,7 @@ class Ogb(Dataset):
         folder = Path(self.data_dir) / f"ogbn_{self.graph}"
         splits = [f"split/{SPLITS[self.graph]}/{part}.csv.gz" for part in ("train", "valid", "test")]
         raw = [f"raw/{name}" for name in (BINARY if self.graph == "papers100M" else TEXT)]
-        downloads.ensure_unpacked(folder, [*raw, *splits], ADDRESS.format(ARCHIVES[self.graph]))
+        download.ensure_unpacked(folder, [*raw, *splits], ADDRESS.format(ARCHIVES[self.graph]))
         published = PUBLISHED[f"ogbn-{self.graph}"]
         read = _binary if self.graph == "papers100M" else _text
         nodes, (source, target, features, labels) = read(folder, published.classes)

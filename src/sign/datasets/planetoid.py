@@ -7,9 +7,9 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
-from sign import downloads
-from sign.datasets.dataset import Dataset
-from sign.datasets.published import PUBLISHED, Statistics, compare
+from sign.datasets import download
+from sign.datasets.base import Dataset
+from sign.datasets.statistics import PUBLISHED, Statistics, compare
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.features import SparseFeatures
@@ -66,7 +66,7 @@ class Planetoid(Dataset):
         """Read the files in PyG's layout, ``Planetoid/<name>/raw/ind.<name>.*``."""
         folder = Path(self.data_dir) / "Planetoid" / FOLDERS[self.graph] / "raw"
         names = {part: f"ind.{self.graph}.{part}" for part in PARTS}
-        downloads.ensure_files(folder, {name: f"{ADDRESS}/{name}" for name in names.values()})
+        download.ensure_files(folder, {name: f"{ADDRESS}/{name}" for name in names.values()})
         parts = {part: self._read(folder / name, part) for part, name in names.items()}
         try:
             graph = self._graph(parts)

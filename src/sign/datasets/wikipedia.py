@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sign import downloads
-from sign.datasets.dataset import Dataset, split_by_fraction
-from sign.datasets.published import PUBLISHED, Statistics, compare, shares
-from sign.datasets.raw import BLOCK, keep, whole_numbers
+from sign.datasets import download
+from sign.datasets.base import Dataset, split_by_fraction
+from sign.datasets.raw_files import BLOCK, keep, whole_numbers
+from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
 from sign.system import memory
@@ -39,7 +39,7 @@ class Wikipedia(Dataset):
     def load(self) -> Graph:
         """Read the file, which is fetched if it is missing, or what was made of it before."""
         folder = Path(self.data_dir) / FOLDER
-        downloads.ensure_unpacked(folder, [FILE], ADDRESS)
+        download.ensure_unpacked(folder, [FILE], ADDRESS)
         source, target = keep(
             folder / FILE, folder / ARRAYS, ("source", "target"), lambda: _links(folder / FILE)
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sign.published import published, tables
 from sign.report.groups import Group
 
-GENERATED = ("sign.datasets.shape.", "sign.datasets.communities.")
+GENERATED = ("sign.datasets.synthetic.lookalike.", "sign.datasets.synthetic.communities.")
 
 
 @dataclass(frozen=True)

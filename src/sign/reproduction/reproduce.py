@@ -1,6 +1,6 @@
 """Every wanted table and figure, one after another in this process; what is there already costs nothing."""
 
-from sign.datasets.dataset import Dataset
+from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
 from sign.loggers import RunCard, Tracker, WandB
 from sign.published import tables

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sign.datasets.dataset import Dataset, check_name
+from sign.datasets.base import Dataset, check_name
 from sign.errors import SignError
 from sign.graph.classification import Problem, Scope
 from sign.graph.graph import SPLITS, Graph

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sign import downloads
-from sign.datasets.dataset import Dataset
-from sign.datasets.published import PUBLISHED, Statistics, compare, shares
-from sign.datasets.raw import BLOCK, WHOLE, Member, reading
+from sign.datasets import download
+from sign.datasets.base import Dataset
+from sign.datasets.raw_files import BLOCK, WHOLE, Member, reading
+from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
 from sign.graph.csr import CSR, Array, Floats, index_type
 from sign.graph.graph import Graph
 from sign.system import memory
@@ -60,8 +60,8 @@ class Saint(Dataset):
         folder = Path(self.data_dir) / FOLDERS[self.graph]
         if self.graph in IDS:
             addresses = (ADDRESS.format(id_) for id_ in IDS[self.graph])
-            downloads.ensure_files(folder, dict(zip(FILES, addresses, strict=True)))
-        downloads.ensure_given(folder, FILES, BY_HAND)
+            download.ensure_files(folder, dict(zip(FILES, addresses, strict=True)))
+        download.ensure_given(folder, FILES, BY_HAND)
         adjacency, features, classes, roles = (folder / name for name in FILES)
         published = PUBLISHED[self.graph]
         with reading(adjacency):

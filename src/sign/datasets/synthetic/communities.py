@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from sign.datasets.dataset import Dataset, split_by_fraction
+from sign.datasets.base import Dataset, split_by_fraction
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import Graph

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from sign.datasets.custom.arrays import check_rows, dense_features, opened
+from sign.datasets.custom.folder import labels_of
+from sign.datasets.custom.parts import Parts
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.graph import SPLITS
-from sign.reading.files import check_rows, dense_features, opened
-from sign.reading.folder import labels_of
-from sign.reading.parts import Parts
 
 
 def read_pyg(file: Path) -> Parts:

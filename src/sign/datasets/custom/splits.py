@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
+from sign.datasets.custom.arrays import read_array
+from sign.datasets.custom.node_ids import Identity
+from sign.datasets.custom.tables import Column, read_table
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.graph import SPLITS
-from sign.reading.files import read_array
-from sign.reading.identity import Identity
-from sign.reading.tables import Column, read_table
 
 LISTS = (".npy", ".txt", ".csv", ".csv.gz")
 WORDS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}

@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from sign import downloads
-from sign.datasets.dataset import Dataset, split_per_class
-from sign.datasets.published import PUBLISHED, Statistics, compare
-from sign.datasets.raw import WHOLE, reading
+from sign.datasets import download
+from sign.datasets.base import Dataset, split_per_class
+from sign.datasets.raw_files import WHOLE, reading
+from sign.datasets.statistics import PUBLISHED, Statistics, compare
 from sign.graph.csr import CSR, Array
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import Graph
@@ -39,7 +39,7 @@ class Shchur(Dataset):
     def load(self) -> Graph:
         """Read the file and draw the split."""
         file = Path(self.data_dir) / FILES[self.graph]
-        downloads.ensure_files(file.parent, {file.name: f"{ADDRESS}/{file.name}"})
+        download.ensure_files(file.parent, {file.name: f"{ADDRESS}/{file.name}"})
         with reading(file), file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
             wanted = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
             indptr, indices, word_indptr, words, labels, shape = (raw[name] for name in wanted)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from sign.datasets.custom.arrays import NUMBERS
+from sign.datasets.custom.tables import Column
 from sign.errors import SignError
 from sign.graph.csr import Array
-from sign.reading.files import NUMBERS
-from sign.reading.tables import Column
 
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})(\.0)?$"  # as pandas writes whole numbers, where some are missing, too
 

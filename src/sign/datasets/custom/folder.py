@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from sign.datasets.custom.arrays import check_rows, dense_features, find, read_array, sparse_features
+from sign.datasets.custom.edges import EDGES, read_edges
+from sign.datasets.custom.labels import class_numbers, label_matrix
+from sign.datasets.custom.node_ids import ID, Identity
+from sign.datasets.custom.parts import Parts
+from sign.datasets.custom.splits import LISTS, by_lists, by_words
+from sign.datasets.custom.tables import TABLES, Column, Table, read_table
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.features import Features
 from sign.graph.graph import SPLITS
-from sign.reading.edges import EDGES, read_edges
-from sign.reading.files import check_rows, dense_features, find, read_array, sparse_features
-from sign.reading.identity import ID, Identity
-from sign.reading.labels import class_numbers, label_matrix
-from sign.reading.parts import Parts
-from sign.reading.splits import LISTS, by_lists, by_words
-from sign.reading.tables import TABLES, Column, Table, read_table
 
 ENDINGS = {
     "edges": EDGES,

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sign.datasets.custom.arrays import read_array
+from sign.datasets.custom.node_ids import Identity
+from sign.datasets.custom.tables import TABLES, Column, Table, read_table
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
-from sign.reading.files import read_array
-from sign.reading.identity import Identity
-from sign.reading.tables import TABLES, Column, Table, read_table
 
 EDGES = (*TABLES, ".npy")
 PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))

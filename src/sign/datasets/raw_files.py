@@ -15,7 +15,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
-from sign.downloads import locked
+from sign.datasets.download import locked
 from sign.errors import SignError, reason
 from sign.graph.csr import Array
 from sign.system import memory

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from sign.datasets.dataset import Dataset
-from sign.datasets.published import PUBLISHED
+from sign.datasets.base import Dataset
+from sign.datasets.statistics import PUBLISHED
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array, Floats, index_type
 from sign.graph.graph import Graph
@@ -74,7 +74,7 @@ class Shape(Dataset):
         )
 
     def _adjacency(self, factor: int) -> CSR:
-        from sign.datasets.drawing import draw_edges
+        from sign.datasets.synthetic.edge_kernels import draw_edges
 
         size = SIZES[self.like]
         edges = round(size.pairs * self.scale)

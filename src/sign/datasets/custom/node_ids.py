@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from sign.datasets.custom.tables import Column, Table
 from sign.errors import SignError
 from sign.graph.csr import Array
-from sign.reading.tables import Column, Table
 
 ID = ("id", "node", "node_id")
 

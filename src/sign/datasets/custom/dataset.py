@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from sign.datasets.dataset import Dataset, split_by_fraction
+from sign.datasets.base import Dataset, split_by_fraction
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import SPLITS, Graph
 from sign.validation import Range, Seed
 
 if TYPE_CHECKING:
-    from sign.reading.parts import Parts
+    from sign.datasets.custom.parts import Parts
 
 FILES = ("edges", "nodes", "features", "labels", *SPLITS)
 
@@ -66,10 +66,10 @@ class Custom(Dataset):
     def _read(self) -> "Parts":
         path = Path(self.path)
         if not path.is_dir():
-            from sign.reading.pyg import read_pyg
+            from sign.datasets.custom.pyg_data import read_pyg
 
             return read_pyg(path)
-        from sign.reading.folder import read_folder
+        from sign.datasets.custom.folder import read_folder
 
         return read_folder(path, {name: getattr(self, name) for name in FILES})
 

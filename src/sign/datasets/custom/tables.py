@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from sign.datasets.custom.arrays import opened
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
-from sign.reading.files import opened
 from sign.system import memory
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
