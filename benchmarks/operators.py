@@ -26,7 +26,7 @@ from sign.datasets.synthetic.communities import Communities
 from sign.engines.local import LocalEngine
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph
-from sign.operators.counting import triangles
+from sign.operators.motif_counts import triangles
 from sign.operators.ppr import PersonalizedPageRank
 
 DENSE_LIMIT = 10_000  # nodes up to which a dense inverse is made

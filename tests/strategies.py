@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sign.engines.local import LocalEngine
 from sign.graph.graph import Graph
-from sign.operators.operator import Operator
+from sign.operators.base import Operator
 from sign.testing import graph_of
 
 

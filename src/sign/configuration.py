@@ -21,7 +21,7 @@ from sign.diffusion import Precomputation
 from sign.engines.engine import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
-from sign.operators.operator import Operator
+from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
 from sign.sections import TRUST, made, named, section, writable
 from sign.store import Store

@@ -11,7 +11,7 @@ from sign.engines.engine import Engine
 from sign.filling import Hop, Task, Work, fill
 from sign.graph.classification import Problem
 from sign.graph.csr import Array
-from sign.operators.operator import Operator
+from sign.operators.base import Operator
 from sign.store import Store
 from sign.system.console import console, progress
 

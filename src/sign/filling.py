@@ -16,7 +16,7 @@ from sign.engines.engine import Engine, Job, as_stored
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
 from sign.graph.csr import Array, Floats, Matrix
-from sign.operators.operator import Operator
+from sign.operators.base import Operator
 from sign.store import Chain, Draft, Store
 from sign.system import memory
 from sign.system.console import console

@@ -14,8 +14,8 @@ from sign.errors import SignError
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.base import Operator
 from sign.operators.directed import DirectedAdjacency
-from sign.operators.operator import Operator
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
 

@@ -36,12 +36,12 @@ from sign.graph.classification import problem_of
 from sign.graph.csr import Floats, Matrix
 from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.base import Operator, Product
 from sign.operators.clique import CliqueAdjacency
 from sign.operators.directed import DirectedAdjacency
 from sign.operators.four_cycle import FourCycleAdjacency
 from sign.operators.heat import HeatKernel
 from sign.operators.laplacian import Laplacian
-from sign.operators.operator import Operator, Product
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
 from sign.store import Store

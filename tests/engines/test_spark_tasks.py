@@ -20,9 +20,9 @@ from sign.engines.spark.place import Place
 from sign.engines.spark.records import Record, pack
 from sign.graph.csr import Floats, Matrix
 from sign.graph.graph import Graph
+from sign.operators.base import ONE_PRODUCT
 from sign.operators.chebyshev import apply_polynomial
-from sign.operators.counting import orient, triangles
-from sign.operators.operator import ONE_PRODUCT
+from sign.operators.motif_counts import orient, triangles
 
 
 def shuffled(records: Iterator[Any]) -> Iterator[Any]:
@@ -83,7 +83,7 @@ def test_a_long_row_is_cut_and_its_sums_come_in_a_fixed_order(monkeypatch: Any, 
 @given(graph=graphs(directed=False), parts=st.integers(1, 4))
 def test_pairs_of_parts_find_every_triangle_once(graph: Graph, parts: int) -> None:
     from sign.engines.spark.triangles import Add, Intersect
-    from sign.operators.counting import spread
+    from sign.operators.motif_counts import spread
 
     csr = graph.undirected.without_loops()
     indptr, indices = orient(csr)

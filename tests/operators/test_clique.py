@@ -10,7 +10,7 @@ from strategies import applied, assert_equivariant, dense_undirected, graphs, ro
 from sign.datasets.cora import Cora
 from sign.graph.graph import Graph
 from sign.operators.clique import CliqueAdjacency
-from sign.operators.counting import cliques, triangles
+from sign.operators.motif_counts import cliques, triangles
 
 
 def formula(graph: Graph, size: int) -> np.ndarray:

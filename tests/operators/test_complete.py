@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from sign.configuration import CONF
-from sign.operators.operator import Operator
+from sign.operators.base import Operator
 
 FILES = sorted((CONF / "operator").glob("*.yaml"))
 

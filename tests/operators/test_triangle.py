@@ -8,7 +8,7 @@ from strategies import applied, assert_equivariant, dense_undirected, graphs, ro
 
 from sign.datasets.cora import Cora
 from sign.graph.graph import Graph
-from sign.operators.counting import triangles
+from sign.operators.motif_counts import triangles
 from sign.operators.triangle import TriangleAdjacency
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sign.errors import FieldError, SignError
 from sign.graph.csr import Array, Floats, Matrix
 from sign.graph.graph import Graph
-from sign.operators.operator import ONE_PRODUCT, Operator, Polynomial, Product
+from sign.operators.base import ONE_PRODUCT, Operator, Polynomial, Product
 from sign.system import memory
 from sign.validation import Checked
 

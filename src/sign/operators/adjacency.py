@@ -5,7 +5,7 @@ from typing import Literal
 
 from sign.graph.csr import Matrix
 from sign.graph.graph import Graph
-from sign.operators.operator import Operator, inverse_power
+from sign.operators.base import Operator, inverse_power
 from sign.validation import Probability, Seed
 
 

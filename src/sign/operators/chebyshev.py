@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sign.graph.csr import Array, Floats, Matrix
-from sign.operators.operator import Product
+from sign.operators.base import Product
 from sign.system import memory
 
 POINTS = 4096  # more than any expansion that is cut above

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from sign.graph.csr import Matrix
 from sign.graph.graph import Graph
+from sign.operators.base import Operator
 from sign.operators.motif import motif_matrix
-from sign.operators.operator import Operator
 from sign.validation import Range
 
 
@@ -27,7 +27,7 @@ class CliqueAdjacency(Operator):
 
     def matrix(self, graph: Graph) -> Matrix:
         """The weighted counts, with their row sums as a factor on the left."""
-        from sign.operators.counting import cliques
+        from sign.operators.motif_counts import cliques
 
         csr = graph.undirected.without_loops()
         return motif_matrix(csr, cliques(csr, self.size))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sign.graph.csr import Matrix
 from sign.graph.graph import Graph
-from sign.operators.operator import Operator, inverse_power
+from sign.operators.base import Operator, inverse_power
 from sign.validation import Probability, Seed
 
 

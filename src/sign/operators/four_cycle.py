@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sign.graph.csr import Matrix
 from sign.graph.graph import Graph
+from sign.operators.base import Operator
 from sign.operators.motif import motif_matrix
-from sign.operators.operator import Operator
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class FourCycleAdjacency(Operator):
 
     def matrix(self, graph: Graph) -> Matrix:
         """The weighted counts, with their row sums as a factor on the left."""
-        from sign.operators.counting import four_cycles
+        from sign.operators.motif_counts import four_cycles
 
         csr = graph.undirected.without_loops()
         return motif_matrix(csr, four_cycles(csr))

@@ -8,8 +8,8 @@ import numpy as np
 
 from sign.graph.csr import Array, Floats, Matrix
 from sign.graph.graph import Graph
+from sign.operators.base import Operator, Polynomial, Product, inverse_power
 from sign.operators.chebyshev import apply_polynomial, coefficients
-from sign.operators.operator import Operator, Polynomial, Product, inverse_power
 from sign.validation import Range
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sign.graph.csr import Floats, Matrix
 from sign.graph.graph import Graph
-from sign.operators.operator import Operator, Polynomial, Product, inverse_power
+from sign.operators.base import Operator, Polynomial, Product, inverse_power
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sign.graph.csr import CSR, Array, Matrix
-from sign.operators.operator import inverse_power
+from sign.operators.base import inverse_power
 
 
 def motif_matrix(csr: CSR, counts: Array) -> Matrix:

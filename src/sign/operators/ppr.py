@@ -8,8 +8,8 @@ import numpy as np
 
 from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.graph.graph import Graph
+from sign.operators.base import Operator, Polynomial, Product, inverse_power
 from sign.operators.chebyshev import apply_polynomial, coefficients
-from sign.operators.operator import Operator, Polynomial, Product, inverse_power
 from sign.validation import Power, Range
 
 INDUCTIVE, TRANSDUCTIVE = 0.01, 0.05  # restart probabilities of the paper
@@ -96,7 +96,7 @@ class PersonalizedPageRank(Operator):
         return coefficients(lambda t: self._restart / (1 - (1 - self._restart) * t), self.tolerance)
 
     def _pushed(self, csr: CSR) -> Matrix:
-        from sign.operators.push import push_rows
+        from sign.operators.ppr_push import push_rows
 
         rows = push_rows(csr.with_loops(), self._restart, self.epsilon, self.threshold, self.top_k)
         return Matrix(rows)

@@ -8,8 +8,8 @@ import numpy as np
 
 from sign.graph.csr import CSR, Array, Matrix
 from sign.graph.graph import Graph
+from sign.operators.base import Operator
 from sign.operators.motif import motif_matrix
-from sign.operators.operator import Operator
 
 Count: TypeAlias = Callable[[CSR], Array]  # the triangles of every entry of a symmetric loopless matrix
 
@@ -41,7 +41,7 @@ class TriangleAdjacency(Operator):
 
 def common_neighbours(csr: CSR, count: Count | None = None) -> Array:
     """For every entry ij of a symmetric matrix, the number of k with entries ik and jk."""
-    from sign.operators.counting import triangles
+    from sign.operators.motif_counts import triangles
 
     count = count or triangles
     loops = csr.rows == csr.indices

@@ -22,7 +22,7 @@ from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut,
 from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, SIZE, Record, pieces
 from sign.graph.csr import CSR, Array, Floats, Matrix
-from sign.operators.operator import ONE_PRODUCT, Polynomial
+from sign.operators.base import ONE_PRODUCT, Polynomial
 from sign.system import memory
 
 ORDER = ("key", "kind", "other", "first")

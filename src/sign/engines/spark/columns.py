@@ -16,7 +16,7 @@ from sign.engines.local import LocalEngine
 from sign.engines.spark.place import Place, Shared, open_shared
 from sign.engines.spark.records import DDL, Record, pack, pieces, unpack
 from sign.graph.csr import CSR, Array, Floats, Matrix
-from sign.operators.operator import Product
+from sign.operators.base import Product
 
 
 def run(job: Job, place: Place, width: int, threads: int) -> None:

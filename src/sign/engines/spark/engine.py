@@ -16,7 +16,7 @@ from sign.engines.spark import planning, session
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.graph.graph import Graph
-from sign.operators.operator import ONE_PRODUCT, Operator, Product
+from sign.operators.base import ONE_PRODUCT, Operator, Product
 from sign.operators.triangle import TriangleAdjacency
 from sign.system import memory
 from sign.system.console import console

@@ -6,7 +6,7 @@ from typing import Literal
 
 from sign.engines.engine import Job
 from sign.errors import SignError
-from sign.operators.operator import ONE_PRODUCT
+from sign.operators.base import ONE_PRODUCT
 from sign.system import memory
 
 HELD = 0.5  # of the executors' memory that arrays of a plan may take; the rest is for records on their way

@@ -1,6 +1,6 @@
 """Triangles by partitioned intersection: a task holds two parts of the edges, whatever the size of the graph.
 
-Every edge points to its end of higher degree, as in :mod:`sign.operators.counting`. Rows are cut into parts; a
+Every edge points to its end of higher degree, as in :mod:`sign.operators.motif_counts`. Rows are cut into parts; a
 triangle u → v → w, u → w has its edges in the rows of u and v, so the task of these two parts finds it, and no other.
 """
 
@@ -17,7 +17,7 @@ from sign.engines.spark.blocks import by_key, ranges
 from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, Record, pack, pieces
 from sign.graph.csr import CSR, Array
-from sign.operators.counting import orient, spread
+from sign.operators.motif_counts import orient, spread
 from sign.system import memory
 
 
