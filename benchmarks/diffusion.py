@@ -46,7 +46,7 @@ def seconds(function: Callable[[], Any]) -> float:
 
 
 def ours(source, target, x) -> tuple[Callable, Callable]:
-    from sign.engines.local import LocalEngine
+    from sign.engines.local.engine import LocalEngine
     from sign.graph.csr import CSR
     from sign.operators.adjacency import NormalizedAdjacency
     from sign.testing import graph_of

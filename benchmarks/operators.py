@@ -23,7 +23,7 @@ from torch_geometric.utils import get_ppr
 from sign.datasets.amazon_coauthor import FILES, Shchur
 from sign.datasets.cora import Cora
 from sign.datasets.synthetic.communities import Communities
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph
 from sign.operators.motif_counts import triangles

@@ -27,8 +27,8 @@ from rich.table import Table
 
 from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
-from sign.engines.engine import Engine
-from sign.engines.local import LocalEngine
+from sign.engines.base import Engine
+from sign.engines.local.engine import LocalEngine
 from sign.engines.spark import session
 from sign.engines.spark.engine import SparkEngine
 from sign.graph.classification import Problem, problem_of

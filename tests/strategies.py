@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.graph.graph import Graph
 from sign.operators.base import Operator
 from sign.testing import graph_of

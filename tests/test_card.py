@@ -10,7 +10,7 @@ from test_cli import command
 from sign import card
 from sign.datasets.cora import Cora
 from sign.datasets.synthetic.communities import Communities
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.graph.graph import Graph
 from sign.testing import graph_of
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
 from sign.graph.classification import problem_of
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.store import Store
 

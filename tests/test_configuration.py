@@ -85,7 +85,7 @@ def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
         ("ckpt_path=nowhere.ckpt", "ckpt_path=nowhere.ckpt: no such file"),
         ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
         ("dataset._target_=os.system", "dataset._target_=os.system: not a part of SIGN"),
-        ("dataset._target_=sign.engines.local.LocalEngine", "dataset"),
+        ("dataset._target_=sign.engines.local.engine.LocalEngine", "dataset"),
         ("model.operators.p.normalization=max", "model.operators.p.normalization=max: choose one of gcn"),
     ],
 )

@@ -15,7 +15,7 @@ from strategies import graphs
 
 from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import Hops, diffuse
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import SignError
 from sign.graph.classification import problem_of
@@ -317,7 +317,7 @@ import sys
 from sign.system import memory
 from sign.datasets.synthetic.lookalike import Shape
 from sign.diffusion import Precomputation
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.directed import DirectedAdjacency
 from sign.store import Store

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.graph.classification import problem_of
 from sign.graph.features import SparseFeatures
 from sign.operators.adjacency import NormalizedAdjacency

@@ -10,7 +10,7 @@ from strategies import graphs
 
 from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import diffuse
-from sign.engines.local import WORTH, LocalEngine
+from sign.engines.local.engine import WORTH, LocalEngine
 from sign.graph.classification import problem_of
 from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency

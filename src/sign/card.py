@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
-from sign.engines.engine import Engine
+from sign.engines.base import Engine
 from sign.graph.csr import CSR, Array
 from sign.graph.features import Features
 from sign.graph.graph import SPLITS, Graph

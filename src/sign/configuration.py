@@ -18,7 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.datasets.base import Dataset
 from sign.diffusion import Precomputation
-from sign.engines.engine import Engine
+from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker
 from sign.operators.base import Operator

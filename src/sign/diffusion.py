@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sign.datasets.base import Dataset
-from sign.engines.engine import Engine
+from sign.engines.base import Engine
 from sign.filling import Hop, Task, Work, fill
 from sign.graph.classification import Problem
 from sign.graph.csr import Array

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from sign.engines.engine import Engine, Job, as_stored
+from sign.engines.base import Engine, Job, as_stored
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
 from sign.graph.csr import Array, Floats, Matrix

@@ -9,7 +9,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from sign.configuration import CONF, Settings
 from sign.datasets.base import Dataset
-from sign.engines.engine import Engine
+from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.loggers import WandB
 from sign.sections import named, writable

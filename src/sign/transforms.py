@@ -8,8 +8,8 @@ from torch_geometric.data import Data
 from torch_geometric.data.datapipes import functional_transform
 from torch_geometric.transforms import BaseTransform
 
-from sign.engines.engine import Engine
-from sign.engines.local import LocalEngine
+from sign.engines.base import Engine
+from sign.engines.local.engine import LocalEngine
 from sign.errors import SignError
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph

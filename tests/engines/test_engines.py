@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import graphs
 
 from sign.datasets.synthetic.communities import Communities
-from sign.engines.engine import Engine
-from sign.engines.local import LocalEngine
+from sign.engines.base import Engine
+from sign.engines.local.engine import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Matrix

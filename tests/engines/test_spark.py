@@ -27,8 +27,8 @@ from hypothesis import settings
 
 from sign.datasets.synthetic.communities import Communities
 from sign.diffusion import Hops, diffuse
-from sign.engines.engine import Engine
-from sign.engines.local import LocalEngine
+from sign.engines.base import Engine
+from sign.engines.local.engine import LocalEngine
 from sign.engines.spark import session
 from sign.engines.spark.engine import SparkEngine
 from sign.errors import FieldError, SignError

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from strategies import graphs
 
 from sign.datasets.synthetic.communities import Communities
-from sign.engines.engine import Job
-from sign.engines.local import LocalEngine
-from sign.engines.spark import planning
+from sign.engines.base import Job
+from sign.engines.local.engine import LocalEngine
+from sign.engines.spark import plan
 from sign.engines.spark.block_tasks import CURRENT, Choose, Combine, Cut, Multiply, stream
 from sign.engines.spark.blocks import ranges, row_records
-from sign.engines.spark.place import Place
 from sign.engines.spark.records import Record, pack
+from sign.engines.spark.shared_folder import Place
 from sign.graph.csr import Floats, Matrix
 from sign.graph.graph import Graph
 from sign.operators.base import ONE_PRODUCT
@@ -124,13 +124,13 @@ def job_of(graph: Graph, columns: int) -> Job:
 def test_a_plan_follows_from_sizes() -> None:
     graph = Communities(nodes=1000, edges=5000).load()  # 48 kB, and 4 kB for each array of a column
     job = job_of(graph, 128)
-    wide = planning.choose(job, planning.Executors(10**7, slots=4, at_once=2), "auto", None, None)
+    wide = plan.choose(job, plan.Executors(10**7, slots=4, at_once=2), "auto", None, None)
     assert (wide.name, wide.width) == ("columns", 32)
-    narrow = planning.choose(job, planning.Executors(600_000, slots=4, at_once=2), "auto", None, None)
+    narrow = plan.choose(job, plan.Executors(600_000, slots=4, at_once=2), "auto", None, None)
     assert (narrow.name, narrow.width) == ("columns", 17)
-    none = planning.choose(job, planning.Executors(10**5, slots=4, at_once=2), "auto", None, None)
+    none = plan.choose(job, plan.Executors(10**5, slots=4, at_once=2), "auto", None, None)
     assert (none.name, none.ranges, none.width) == ("blocks", 83, 128)
-    sliced = planning.choose(job, planning.Executors(10**5, slots=4, at_once=2), "auto", None, 16)
+    sliced = plan.choose(job, plan.Executors(10**5, slots=4, at_once=2), "auto", None, 16)
     assert (sliced.ranges, sliced.width) == (11, 16)
 
 

@@ -9,7 +9,7 @@ from strategies import applied, assert_equivariant, dense_undirected, graphs, no
 
 from sign.datasets.cora import Cora
 from sign.datasets.synthetic.communities import Communities
-from sign.engines.local import LocalEngine
+from sign.engines.local.engine import LocalEngine
 from sign.graph.graph import Graph
 from sign.operators.ppr import PersonalizedPageRank
 from sign.testing import graph_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sign.engines.engine import Engine
+from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, Floats, Matrix, index_type
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sign.engines.local import LocalEngine
-from sign.engines.spark.place import Shared, open_shared
+from sign.engines.local.engine import LocalEngine
 from sign.engines.spark.records import Record, pack, pieces, unpack
+from sign.engines.spark.shared_folder import Shared, open_shared
 from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.graph.partition import pointers
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from sign.engines.engine import Job
+from sign.engines.base import Job
 from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut, Multiply
-from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, SIZE, Record, pieces
+from sign.engines.spark.shared_folder import Place, Shared
 from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.operators.base import ONE_PRODUCT, Polynomial
 from sign.system import memory

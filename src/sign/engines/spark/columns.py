@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from sign.engines.engine import Job
-from sign.engines.local import LocalEngine
-from sign.engines.spark.place import Place, Shared, open_shared
+from sign.engines.base import Job
+from sign.engines.local.engine import LocalEngine
 from sign.engines.spark.records import DDL, Record, pack, pieces, unpack
+from sign.engines.spark.shared_folder import Place, Shared, open_shared
 from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.operators.base import Product
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from sign.engines.engine import Engine, Job
-from sign.engines.spark import planning, session
+from sign.engines.base import Engine, Job
+from sign.engines.spark import plan, session
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array, Floats, Matrix
 from sign.graph.graph import Graph
@@ -72,7 +72,7 @@ class SparkEngine(Engine):
         with self._place() as (spark, place):
             from sign.engines.spark import blocks, columns
 
-            plan = planning.choose(job, self._executors(spark), self.plan, self.blocks, self.width)
+            plan = plan.choose(job, self._executors(spark), self.plan, self.blocks, self.width)
             console.print(f"spark: {plan}", soft_wrap=True)
             if plan.name == "columns":
                 columns.run(job, place, plan.width, _cpus(spark))
@@ -127,7 +127,7 @@ class SparkEngine(Engine):
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
-        from sign.engines.spark.place import Place
+        from sign.engines.spark.shared_folder import Place
 
         path = self.path or f"file:{(memory.scratch() or Path(gettempdir())).resolve()}"
         try:
@@ -139,11 +139,11 @@ class SparkEngine(Engine):
             reason = session.last_line(error)
             raise SignError(f"engine=spark: the job failed on {self.master}: {reason}") from error
 
-    def _executors(self, spark: Any) -> planning.Executors:
+    def _executors(self, spark: Any) -> plan.Executors:
         context = spark.sparkContext
         slots = max(context.defaultParallelism // _cpus(spark), 1)
         executors = max(len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1, 1)  # one is the driver
-        return planning.Executors(self._room(spark), slots, math.ceil(slots / executors))
+        return plan.Executors(self._room(spark), slots, math.ceil(slots / executors))
 
     def _room(self, spark: Any) -> int:
         """Bytes that the Python processes of an executor may take."""

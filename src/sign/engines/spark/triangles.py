@@ -14,8 +14,8 @@ from numba import njit
 
 from sign.engines.spark.block_tasks import Batches, stream
 from sign.engines.spark.blocks import by_key, ranges
-from sign.engines.spark.place import Place, Shared
 from sign.engines.spark.records import DDL, Record, pack, pieces
+from sign.engines.spark.shared_folder import Place, Shared
 from sign.graph.csr import CSR, Array
 from sign.operators.motif_counts import orient, spread
 from sign.system import memory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sign.engines.engine import Engine
+from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats, Matrix
 from sign.system import memory
@@ -56,7 +56,7 @@ class LocalEngine(Engine):
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
     ) -> Floats:
         """Each row is summed by one thread in the order of its entries, so threads change nothing."""
-        from sign.engines.kernels import multiplier
+        from sign.engines.local.kernels import multiplier
 
         x = np.ascontiguousarray(x, np.float32)
         out = np.empty_like(x) if out is None else out

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from sign.engines.lanes import add, load, prefetch, scale, store, zeros
+from sign.engines.local.simd import add, load, prefetch, scale, store, zeros
 from sign.system.memory import LINE
 
 AHEAD = 12  # entries between asking for a row and adding it, about one memory latency

@@ -113,9 +113,9 @@ class Engine(Checked, ABC):
 
     def run(self, job: Job) -> None:
         """Compute a chain of powers."""
-        from sign.engines import chains
+        from sign.engines import powers
 
-        chains.run(self, job)
+        powers.run(self, job)
 
     def renumbering(self, matrix: Matrix, products: int) -> Array | None:
         """An order of the nodes in which this many products, made in it, take less time; None: as they are."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sign.engines.engine import Engine, Job
+from sign.engines.base import Engine, Job
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats, Matrix
 from sign.renumbering import places, renumbered

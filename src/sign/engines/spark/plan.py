@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sign.engines.engine import Job
+from sign.engines.base import Job
 from sign.errors import SignError
 from sign.operators.base import ONE_PRODUCT
 from sign.system import memory
