@@ -33,7 +33,7 @@ from sign.engines.spark import session
 from sign.engines.spark.engine import SparkEngine
 from sign.graph.classification import Problem, problem_of
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.store import Store
+from sign.store.store import Store
 from sign.system import memory
 
 MASTER = "local[2]"

@@ -22,18 +22,18 @@ def main(cfg: DictConfig) -> None:
         print(f"{size / 1e6:.1f} MB in {request.folder}; to train on it, on any machine:")
         print(f"python src/train.py dataset=pack dataset.path={request.folder} {training_words(settings)}")
         return
-    from sign import inventory
+    from sign.store import maintenance
 
     root = Path(request.root)
     if not root.is_dir():
         print(f"{root}: there is no store yet; src/precompute.py fills one")
         return
     if request.action == "list":
-        inventory.show(root)
+        maintenance.show(root)
     elif request.action == "verify":
-        inventory.verify(root)
+        maintenance.verify(root)
     else:
-        inventory.prune(root, request.unused_days, request.damaged, request.dry_run)
+        maintenance.prune(root, request.unused_days, request.damaged, request.dry_run)
 
 
 if __name__ == "__main__":

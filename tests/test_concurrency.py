@@ -22,7 +22,7 @@ from sign.diffusion import diffuse
 from sign.graph.classification import problem_of
 from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.store import Store
+from sign.store.store import Store
 
 class Counted(LocalEngine):
     def product(self, matrix, x, rows=None, out=None):

@@ -26,7 +26,7 @@ from sign.operators.directed import DirectedAdjacency
 from sign.operators.heat import HeatKernel
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
-from sign.store import Store
+from sign.store.store import Store
 from sign.system import memory
 from sign.testing import graph_of
 
@@ -320,7 +320,7 @@ from sign.diffusion import Precomputation
 from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.directed import DirectedAdjacency
-from sign.store import Store
+from sign.store.store import Store
 
 operators = {"p": NormalizedAdjacency(), "d": DirectedAdjacency(), "f": DirectedAdjacency(transposed=True)}
 budget = None if sys.argv[1] == "none" else sys.argv[1]

@@ -11,7 +11,7 @@ from sign.engines.local.engine import LocalEngine
 from sign.graph.classification import problem_of
 from sign.graph.features import SparseFeatures
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.store import Store
+from sign.store.store import Store
 from sign.testing import graph_of
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign import inventory
 from sign.errors import SignError
-from sign.store import Chain, Store
+from sign.store import maintenance
+from sign.store.store import Chain, Store
 
 ARRAY = np.arange(12, dtype=np.float32).reshape(4, 3)
 OPERATOR = {"class": "sign.operators.ppr.PersonalizedPageRank", "alpha": 0.1}
@@ -33,7 +33,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 def test_the_list_names_operators_hops_and_sizes(
     chain: Chain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    inventory.show(tmp_path)
+    maintenance.show(tmp_path)
     text = said(capsys)
     for part in ("cora", "alpha=0.1", chain.folder.name, "1 to 2, 4", "min ago", "in all"):
         assert part in text
@@ -42,15 +42,15 @@ def test_the_list_names_operators_hops_and_sizes(
 def test_damage_is_found_and_removed(
     chain: Chain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    inventory.verify(tmp_path)
+    maintenance.verify(tmp_path)
     assert "3 hops are as they were written" in said(capsys)
     file = chain.folder / "hop-2.npy"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
     with pytest.raises(SignError, match="1 of 3 hops are damaged"):
-        inventory.verify(tmp_path)
-    inventory.prune(tmp_path, None, damaged=False, dry_run=False)
+        maintenance.verify(tmp_path)
+    maintenance.prune(tmp_path, None, damaged=False, dry_run=False)
     assert file.exists()
-    inventory.prune(tmp_path, None, damaged=True, dry_run=False)
+    maintenance.prune(tmp_path, None, damaged=True, dry_run=False)
     assert list(chain.hops()) == [1, 4]
 
 
@@ -67,10 +67,10 @@ def test_what_is_of_no_use_is_removed(
         file.write_text("hello")
     for file in (half, unlisted):
         file.write_bytes(b"?")
-    inventory.prune(tmp_path, None, damaged=False, dry_run=True)
+    maintenance.prune(tmp_path, None, damaged=False, dry_run=True)
     assert said(capsys).count("would remove") == 3
     assert half.exists()
-    inventory.prune(tmp_path, None, damaged=False, dry_run=False)
+    maintenance.prune(tmp_path, None, damaged=False, dry_run=False)
     assert not any(path.exists() for path in (half, unlisted, other))
     assert len(list(mine.iterdir())) == 2
     assert (chain.folder / "notes.txt").exists()
@@ -78,22 +78,22 @@ def test_what_is_of_no_use_is_removed(
 
 
 def test_hops_that_no_run_has_used_for_long(chain: Chain, tmp_path: Path) -> None:
-    before = time.time() - 10 * inventory.DAY
+    before = time.time() - 10 * maintenance.DAY
     for path in [*chain.folder.iterdir(), chain.folder]:
         os.utime(path, (before, before))
-    inventory.prune(tmp_path, 11, damaged=False, dry_run=False)
+    maintenance.prune(tmp_path, 11, damaged=False, dry_run=False)
     assert list(chain.hops()) == [1, 2, 4]
     chain.touch()
-    inventory.prune(tmp_path, 9, damaged=False, dry_run=False)
+    maintenance.prune(tmp_path, 9, damaged=False, dry_run=False)
     assert list(chain.hops()) == [1, 2, 4]
     for path in [*chain.folder.iterdir(), chain.folder]:
         os.utime(path, (before, before))
     with chain.locked(lambda: None):  # a run is at it
-        inventory.prune(tmp_path, 9, damaged=False, dry_run=False)
+        maintenance.prune(tmp_path, 9, damaged=False, dry_run=False)
     assert list(chain.hops()) == [1, 2, 4]
     for path in [*chain.folder.iterdir(), chain.folder]:
         os.utime(path, (before, before))
-    inventory.prune(tmp_path, 9, damaged=False, dry_run=False)
+    maintenance.prune(tmp_path, 9, damaged=False, dry_run=False)
     assert not chain.folder.exists()
 
 
@@ -102,9 +102,9 @@ def test_a_manifest_that_lacks_something_stops_nothing(chain: Chain, tmp_path: P
     manifest = json.loads((chain.folder / "manifest.json").read_text())
     del manifest[harm]
     (chain.folder / "manifest.json").write_text(json.dumps(manifest))
-    inventory.show(tmp_path)
-    inventory.verify(tmp_path)
-    inventory.prune(tmp_path, None, damaged=True, dry_run=False)
+    maintenance.show(tmp_path)
+    maintenance.verify(tmp_path)
+    maintenance.prune(tmp_path, None, damaged=True, dry_run=False)
     assert not list(chain.folder.glob("hop-*.npy"))
 
 

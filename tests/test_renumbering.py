@@ -16,7 +16,7 @@ from sign.graph.graph import Graph
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.ppr import PersonalizedPageRank
 from sign.renumbering import by_hubs, places, renumbered
-from sign.store import Store
+from sign.store.store import Store
 from sign.testing import graph_of
 
 

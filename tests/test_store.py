@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sign.errors import SignError
-from sign.store import Store
+from sign.store.store import Store
 
 ARRAY = np.arange(12, dtype=np.float32).reshape(4, 3)
 

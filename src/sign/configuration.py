@@ -24,7 +24,7 @@ from sign.loggers import Tracker
 from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
 from sign.sections import TRUST, made, named, section, writable
-from sign.store import Store
+from sign.store.store import Store
 from sign.validation import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
 
 CONF = Path(__file__).resolve().parents[2] / "conf"

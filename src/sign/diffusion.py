@@ -12,7 +12,7 @@ from sign.filling import Hop, Task, Work, fill
 from sign.graph.classification import Problem
 from sign.graph.csr import Array
 from sign.operators.base import Operator
-from sign.store import Store
+from sign.store.store import Store
 from sign.system.console import console, progress
 
 Powers = Mapping[str, tuple[Operator, int]]

@@ -19,7 +19,7 @@ from sign.fitting import fit_and_test, make_datamodule, make_task, quieten
 from sign.graph.graph import SPLITS
 from sign.loggers import RunCard
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
-from sign.store import MANIFEST
+from sign.store.store import MANIFEST
 from sign.system import memory
 from sign.system.atomic_files import new_folder, write_json, write_text
 from sign.system.console import console

@@ -10,7 +10,7 @@ from sign.datasets.exported_hops import CARD, HOPS, LABELS, ROWS
 from sign.diffusion import Hops, Precomputation
 from sign.errors import SignError
 from sign.graph.classification import Problem
-from sign.store import Store
+from sign.store.store import Store
 from sign.system import memory
 from sign.system.hashing import digest
 

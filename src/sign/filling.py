@@ -17,7 +17,7 @@ from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
 from sign.graph.csr import Array, Floats, Matrix
 from sign.operators.base import Operator
-from sign.store import Chain, Draft, Store
+from sign.store.store import Chain, Draft, Store
 from sign.system import memory
 from sign.system.console import console
 from sign.system.hashing import digest

@@ -44,7 +44,7 @@ from sign.operators.heat import HeatKernel
 from sign.operators.laplacian import Laplacian
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
-from sign.store import Store
+from sign.store.store import Store
 
 MISSING = None
 try:

@@ -13,7 +13,7 @@ from typing import Any
 from rich.table import Table
 
 from sign.errors import SignError
-from sign.store import FORMAT, MANIFEST, Chain
+from sign.store.store import FORMAT, MANIFEST, Chain
 from sign.system import memory
 from sign.system.console import console, progress
 from sign.system.locks import LOCK, locked_if_free

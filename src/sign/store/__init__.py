@@ -1,0 +1,1 @@
+"""Hop arrays on disk."""
