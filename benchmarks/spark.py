@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sign.datasets.synthetic.communities import Communities
-from sign.diffusion import diffuse
+from sign.diffusion.precompute import diffuse
 from sign.engines.base import Engine
 from sign.engines.local.engine import LocalEngine
 from sign.engines.spark import session

@@ -14,7 +14,7 @@ def main(cfg: DictConfig) -> None:
     request = store_request(cfg)
     if request.action == "export":
         settings = configure(cfg)
-        from sign.export import check_folder, export
+        from sign.diffusion.export import check_folder, export
 
         check_folder(request.folder)
         source = settings.precomputation

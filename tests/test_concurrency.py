@@ -18,7 +18,7 @@ PROGRAM = f"""
 import sys
 from pathlib import Path
 from sign.datasets.synthetic.communities import Communities
-from sign.diffusion import diffuse
+from sign.diffusion.precompute import diffuse
 from sign.graph.classification import problem_of
 from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency

@@ -14,7 +14,7 @@ from hypothesis import given
 from strategies import graphs
 
 from sign.datasets.synthetic.communities import Communities
-from sign.diffusion import Hops, diffuse
+from sign.diffusion.precompute import Hops, diffuse
 from sign.engines.local.engine import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import SignError
@@ -316,7 +316,7 @@ PROGRAM = """
 import sys
 from sign.system import memory
 from sign.datasets.synthetic.lookalike import Shape
-from sign.diffusion import Precomputation
+from sign.diffusion.precompute import Precomputation
 from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.directed import DirectedAdjacency

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sign.configuration import Settings
+from sign.diffusion.export import export
 from sign.errors import SignError
 from sign.experiment import train
-from sign.export import export
 
 DATA = ("dataset=communities", "dataset.nodes=400", "dataset.edges=1500", "model.p=2", "model.s=1")
 QUICK = ("training.max_epochs=3", "scaling.features=standardize")

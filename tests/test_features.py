@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from sign.datasets.synthetic.communities import Communities
-from sign.diffusion import diffuse
+from sign.diffusion.precompute import diffuse
 from sign.engines.local.engine import LocalEngine
 from sign.graph.classification import problem_of
 from sign.graph.features import SparseFeatures

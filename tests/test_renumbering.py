@@ -9,7 +9,7 @@ from hypothesis import given
 from strategies import graphs
 
 from sign.datasets.synthetic.communities import Communities
-from sign.diffusion import diffuse
+from sign.diffusion.precompute import diffuse
 from sign.engines.local.engine import WORTH, LocalEngine
 from sign.graph.classification import problem_of
 from sign.graph.graph import Graph

@@ -17,7 +17,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from sign.datasets.base import Dataset
-from sign.diffusion import Precomputation
+from sign.diffusion.precompute import Precomputation
 from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
 from sign.loggers import Tracker

@@ -10,7 +10,7 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from sign.diffusion import Hops, Precomputation
+from sign.diffusion.precompute import Hops, Precomputation
 from sign.graph.classification import Problem
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import scale_hop_rows

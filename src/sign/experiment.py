@@ -14,7 +14,7 @@ import sign
 from sign.checks import check_checkpoint, check_problem
 from sign.configuration import Settings, run_folder_of
 from sign.datamodule import SIGNDataModule
-from sign.diffusion import Hops
+from sign.diffusion.precompute import Hops
 from sign.fitting import fit_and_test, make_datamodule, make_task, quieten
 from sign.graph.graph import SPLITS
 from sign.loggers import RunCard

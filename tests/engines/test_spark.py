@@ -26,7 +26,7 @@ import pytest
 from hypothesis import settings
 
 from sign.datasets.synthetic.communities import Communities
-from sign.diffusion import Hops, diffuse
+from sign.diffusion.precompute import Hops, diffuse
 from sign.engines.base import Engine
 from sign.engines.local.engine import LocalEngine
 from sign.engines.spark import session

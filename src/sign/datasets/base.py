@@ -15,7 +15,7 @@ from sign.validation import Checked
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Checked, ABC):
-    """A source of one graph. ``inductive`` chooses the protocol: see :mod:`sign.diffusion`."""
+    """A source of one graph. ``inductive`` chooses the protocol: see :mod:`sign.diffusion.precompute`."""
 
     name: str
     inductive: bool = False

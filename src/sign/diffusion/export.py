@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sign.datasets.exported_hops import CARD, HOPS, LABELS, ROWS
-from sign.diffusion import Hops, Precomputation
+from sign.diffusion.precompute import Hops, Precomputation
 from sign.errors import SignError
 from sign.graph.classification import Problem
 from sign.store.store import Store

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sign.datasets.base import Dataset
+from sign.diffusion.compute import Hop, Task, Work, fill
 from sign.engines.base import Engine
-from sign.filling import Hop, Task, Work, fill
 from sign.graph.classification import Problem
 from sign.graph.csr import Array
 from sign.operators.base import Operator

@@ -1,0 +1,1 @@
+"""Compute the hops that the store lacks."""
