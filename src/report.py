@@ -9,7 +9,7 @@ from sign.requests import report_request
 def main(cfg: DictConfig) -> None:
     """Read the runs, write ``index.html`` and ``report.md``, and say where they are."""
     request = report_request(cfg)
-    from sign.report.writing import write_report
+    from sign.report.write import write_report
 
     write_report(request.folders, request.output)
 

@@ -9,7 +9,7 @@ from test_cli import SLOW, command, imports
 
 from sign.configuration import CONF
 from sign.errors import SignError
-from sign.published import tables
+from sign.report.published import tables
 from sign.reproduction import reproduce
 from sign.reproduction.cells import GRAPHS, MODELS, cell_plan, words_of
 from sign.reproduction.reproduce import Reproduction

@@ -8,7 +8,7 @@ import pytest
 from browser import View, look
 from made_runs import make_run, make_study
 
-from sign.report.writing import write_report
+from sign.report.write import write_report
 
 HAND = """
 const sort = () => document.querySelector('[data-sort="results:mean"]');

@@ -14,12 +14,12 @@ from sign.configuration import CONF, Settings
 from sign.errors import SignError
 from sign.experiment import train
 from sign.report import tables
+from sign.report.columns import RESULTS, Column, markdown, write
 from sign.report.curves import FEWEST, NUMBERS, curve, curves
-from sign.report.layout import RESULTS, Column, markdown, write
-from sign.report.page import content, html
+from sign.report.html import content, html
 from sign.report.records import Record, read
 from sign.report.studies import read_studies
-from sign.report.writing import write_report
+from sign.report.write import write_report
 from sign.requests import report_request
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sign.report.groups import SEARCH, Group, differences, group
-from sign.report.paper import reference
 from sign.report.records import Problem, Record
+from sign.report.reference import reference
 
 Row = dict[str, Any]
 

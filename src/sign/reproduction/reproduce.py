@@ -3,7 +3,7 @@
 from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
 from sign.loggers import RunCard, Tracker, WandB
-from sign.published import tables
+from sign.report.published import tables
 from sign.reproduction import figures
 from sign.reproduction.cells import cell_plan
 from sign.reproduction.request import Request

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table as Shown
 
 from sign.exhibits import Exhibit
-from sign.published import Cell, Table
+from sign.report.published import Cell, Table
 from sign.runs import Series
 from sign.system.atomic_files import write_json, write_text
 from sign.system.console import console

@@ -8,9 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from sign.errors import SignError
-from sign.report import layout, tables
-from sign.report.layout import MISSING, Layout, markdown, write
-from sign.report.page import content, html
+from sign.report import columns, tables
+from sign.report.columns import MISSING, Layout, markdown, write
+from sign.report.html import content, html
 from sign.report.records import Problem, Record, read
 from sign.report.studies import read_studies
 from sign.system import memory
@@ -45,11 +45,11 @@ def write_report(folders: Sequence[Path], output: Path) -> Path:
 def as_markdown(records: Sequence[Record], problems: Sequence[Problem]) -> str:
     """Results beside the paper's, costs, and what is left out."""
     parts: list[tuple[str, Layout, list[dict[str, Any]]]] = [
-        ("Results", layout.RESULTS, tables.comparison(records)),
-        ("Costs", layout.COSTS, tables.costs(records)),
+        ("Results", columns.RESULTS, tables.comparison(records)),
+        ("Costs", columns.COSTS, tables.costs(records)),
     ]
     if problems:
-        parts.append(("Left out", layout.PROBLEMS, tables.unreadable(problems)))
+        parts.append(("Left out", columns.PROBLEMS, tables.unreadable(problems)))
     texts = [f"## {title}\n\n{shown.caption}.\n\n{markdown(shown, rows)}" for title, shown, rows in parts]
     return "# SIGN report\n\n" + "\n".join(texts)
 
@@ -57,9 +57,9 @@ def as_markdown(records: Sequence[Record], problems: Sequence[Problem]) -> str:
 def _show(records: Sequence[Record], problems: Sequence[Problem], studies: Sequence[Any]) -> None:
     """A short table, and one line of counts."""
     rows = tables.comparison(records)
-    brief = [column for column in layout.RESULTS.columns if column.key in BRIEF]
+    brief = [column for column in columns.RESULTS.columns if column.key in BRIEF]
     columns = [column for column in brief if any(write(row, column) != MISSING for row in rows)]
-    table = Table(title=layout.RESULTS.caption, title_justify="left")
+    table = Table(title=columns.RESULTS.caption, title_justify="left")
     for column in columns:
         justify: Any = "left" if column.kind in ("text", "long") else "right"
         table.add_column(column.title, justify=justify, no_wrap=justify == "right")

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
-from sign.report import layout, tables
+from sign.report import columns, tables
+from sign.report.columns import MISSING, Layout, write
 from sign.report.curves import curves
 from sign.report.groups import SEARCH, differences, group, written
-from sign.report.layout import MISSING, Layout, write
 from sign.report.records import Problem, Record
 from sign.system import memory
 
@@ -51,12 +51,12 @@ def content(records: Sequence[Record], problems: Sequence[Problem], studies: Seq
         "tables": {
             shown.name: _table(shown, some)
             for shown, some in (
-                (layout.RESULTS, rows),
-                (layout.COSTS, tables.costs(records)),
-                (layout.HOPS, tables.hops(records)),
-                (layout.RUNS, tables.runs(records)),
-                (layout.CHANGES, tables.changes(records)),
-                (layout.PROBLEMS, tables.unreadable(problems)),
+                (columns.RESULTS, rows),
+                (columns.COSTS, tables.costs(records)),
+                (columns.HOPS, tables.hops(records)),
+                (columns.RUNS, tables.runs(records)),
+                (columns.CHANGES, tables.changes(records)),
+                (columns.PROBLEMS, tables.unreadable(problems)),
             )
         },
     }
@@ -129,7 +129,7 @@ def _facts(
         ("runs", f"{len(finished):,}", "finished"),
         ("data sets", f"{len({record.dataset for record in records}):,}", ""),
         ("models", f"{len({record.model for record in records}):,}", ""),
-        ("training", layout.seconds(trained), "all runs, without evaluation"),
+        ("training", columns.seconds(trained), "all runs, without evaluation"),
         ("hops", memory.readable(size), f"{len(arrays):,} arrays"),
     ]
     if saved:
