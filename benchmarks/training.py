@@ -24,9 +24,9 @@ from torch.nn.functional import cross_entropy
 from sign import experiment, fitting
 from sign.configuration import Settings, composed, configure
 from sign.datamodule import SIGNDataModule
-from sign.loggers import CsvOnly, RunCard, Tracker, WandB
 from sign.runs import Run
 from sign.system.console import console
+from sign.tracking.base import CsvOnly, RunCard, Tracker, WandB
 
 
 class Ticker(Logger):

@@ -9,7 +9,7 @@ from sign.requests import tracker
 def main(cfg: DictConfig) -> None:
     """Create the view and print its address."""
     chosen = tracker(cfg)
-    from sign.workspace import save
+    from sign.tracking.workspace import save
 
     print(save(chosen))
 

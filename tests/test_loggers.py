@@ -13,8 +13,8 @@ import pytest
 
 from sign.configuration import Settings
 from sign.experiment import train
-from sign.loggers import RunCard, WandB
 from sign.runs import Run
+from sign.tracking.base import RunCard, WandB
 
 SMALL = ("model.p=1", "training.max_epochs=3", "logger=wandb")
 

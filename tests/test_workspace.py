@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sign.errors import SignError
-from sign.loggers import WandB
-from sign.workspace import COSTS, SEARCHED, build, save
+from sign.tracking.base import WandB
+from sign.tracking.workspace import COSTS, SEARCHED, build, save
 
 ANSWER = {
     "viewer": {"id": "1", "username": "user", "entity": "team", "flags": "{}", "teams": {"edges": []}},

@@ -20,11 +20,11 @@ from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Precomputation
 from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
-from sign.loggers import Tracker
 from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
 from sign.sections import TRUST, made, named, section, writable
 from sign.store.store import Store
+from sign.tracking.base import Tracker
 from sign.validation import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
 
 CONF = Path(__file__).resolve().parents[2] / "conf"

@@ -17,12 +17,12 @@ from sign.datamodule import SIGNDataModule
 from sign.diffusion.precompute import Hops
 from sign.fitting import fit_and_test, make_datamodule, make_task, quieten
 from sign.graph.graph import SPLITS
-from sign.loggers import RunCard
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
 from sign.system import memory
 from sign.system.atomic_files import new_folder, write_json, write_text
 from sign.system.console import console
+from sign.tracking.base import RunCard
 
 PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions a run remembers
 

@@ -11,8 +11,8 @@ from sign.configuration import CONF, Settings
 from sign.datasets.base import Dataset
 from sign.engines.base import Engine
 from sign.errors import SignError
-from sign.loggers import WandB
 from sign.sections import named, writable
+from sign.tracking.base import WandB
 from sign.validation import Checked, Range, check
 
 KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold

@@ -17,7 +17,7 @@ TARGETS = (
     "sign.datasets.*",
     "sign.operators.*",
     "sign.engines.*",
-    "sign.loggers.*",
+    "sign.tracking.base.*",
     *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name),
 )
 Section = TypeVar("Section")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from search.helping import SPACE, Silent, command
 
-from sign.loggers import CsvOnly, WandB
 from sign.search.ledger import Ledger
 from sign.search.loop import Search
 from sign.search.slots import make_slots
 from sign.search.tracking import Tracking
+from sign.tracking.base import CsvOnly, WandB
 
 
 def record(folder: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
-from sign.loggers import RunCard, Tracker, WandB
 from sign.report.published import tables
 from sign.reproduction import figures
 from sign.reproduction.cells import cell_plan
@@ -12,6 +11,7 @@ from sign.reproduction.tables import Filled, Outcome, fill
 from sign.runs import Series
 from sign.series import train_series
 from sign.system.console import console
+from sign.tracking.base import RunCard, Tracker, WandB
 
 
 class Reproduction:

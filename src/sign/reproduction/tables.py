@@ -8,11 +8,11 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table as Shown
 
-from sign.exhibits import Exhibit
 from sign.report.published import Cell, Table
 from sign.runs import Series
 from sign.system.atomic_files import write_json, write_text
 from sign.system.console import console
+from sign.tracking.tables import Exhibit
 
 LOOK_ALIKE = "Small generated look-alikes, trained for a few epochs: not comparable with the paper."
 

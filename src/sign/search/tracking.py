@@ -11,10 +11,10 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-from sign.loggers import RunCard, Tracker, WandB
 from sign.runs import find_runs
 from sign.search.ledger import FINISHED, Ledger
 from sign.system.console import console
+from sign.tracking.base import RunCard, Tracker, WandB
 
 SENT = ".sent"  # a file beside what the tracker has
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sign.errors import SignError
-from sign.loggers import WandB
+from sign.tracking.base import WandB
 
 if TYPE_CHECKING:
     from wandb_workspaces.workspaces import Workspace

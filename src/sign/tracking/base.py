@@ -15,10 +15,10 @@ from urllib.error import HTTPError
 from urllib.parse import urlparse
 from urllib.request import urlopen
 
-from sign import exhibits
 from sign.errors import SignError
 from sign.runs import CHECKPOINTS, Run
 from sign.system.console import console
+from sign.tracking import tables
 from sign.validation import Checked, Range
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class WandB(Tracker):
         finally:
             opened.finish()
 
-    def exhibit(self, run: RunCard, tables: dict[str, exhibits.Exhibit]) -> None:
+    def exhibit(self, run: RunCard, tables: dict[str, tables.Exhibit]) -> None:
         """A run of tables alone."""
         import wandb
 
@@ -121,9 +121,9 @@ class WandB(Tracker):
     def _show(self, opened: Any, run: Run, manifests: Sequence[Path]) -> None:
         import wandb
 
-        opened.summary.update(exhibits.summary(run))
-        curve = exhibits.convergence(run)
-        tables = {"paper": exhibits.against_the_paper(run), "hops": exhibits.hops(run), "convergence": curve}
+        opened.summary.update(tables.summary(run))
+        curve = tables.convergence(run)
+        tables = {"paper": tables.against_the_paper(run), "hops": tables.hops(run), "convergence": curve}
         made = {name: wandb.Table([*made.columns], made.rows) for name, made in tables.items() if made.rows}
         shown: dict[str, Any] = {f"tables/{name}": table for name, table in made.items()}
         if curve.rows:
