@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from sign.network import SIGN
+from sign.models.sign import SIGN
 from sign.validation import Architecture
 
 

@@ -11,7 +11,7 @@ from torch_geometric.nn import ChebConv, GCNConv, SGConv
 from sign.configuration import Settings
 from sign.datamodule import SIGNDataModule
 from sign.fitting import make_datamodule, make_task
-from sign.network import SIGN
+from sign.models.sign import SIGN
 
 PLAIN = ("scaling.features=none", "scaling.hops=none")  # PyG's layers scale nothing
 

@@ -9,7 +9,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from sign.datamodule import Batch
 from sign.graph.graph import SPLITS
-from sign.network import SIGN
+from sign.models.sign import SIGN
 from sign.tally import Tally
 from sign.validation import Architecture, Training
 
