@@ -21,12 +21,13 @@ import torch
 from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
-from sign import experiment, fitting
+from sign import experiment
 from sign.configuration import Settings, composed, configure
-from sign.datamodule import SIGNDataModule
 from sign.runs import Run
 from sign.system.console import console
 from sign.tracking.base import CsvOnly, RunCard, Tracker, WandB
+from sign.training import fit
+from sign.training.datamodule import SIGNDataModule
 
 
 class Ticker(Logger):
@@ -90,7 +91,7 @@ def plain(
 ) -> float:
     """Seconds of an epoch of the loop that one would write by hand."""
     torch.manual_seed(0)
-    network = fitting.make_task(settings, datamodule).network
+    network = fit.make_task(settings, datamodule).network
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.training.learning_rate)
     (rows, labels), (val_rows, val_labels) = (
         (datamodule.loaders[split].rows[slice(None)], datamodule.loaders[split].labels)
@@ -119,7 +120,7 @@ def plain(
 @contextmanager
 def without(*names: str) -> Iterator[None]:
     """A run that lacks some of its callbacks."""
-    make = fitting.make_callbacks
+    make = fit.make_callbacks
 
     def fewer(*arguments: Any) -> Any:
         best, callbacks = make(*arguments)
@@ -148,7 +149,7 @@ def compare(folder: Path, asked: argparse.Namespace) -> None:
 
 
 def prepared(settings: Settings) -> SIGNDataModule:
-    datamodule = fitting.make_datamodule(settings)
+    datamodule = fit.make_datamodule(settings)
     datamodule.setup("fit")
     return datamodule
 

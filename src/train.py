@@ -6,8 +6,8 @@ from omegaconf import DictConfig
 
 from sign.cli import run
 from sign.configuration import configure
-from sign.places import given
 from sign.series import outcome, plan, show, train_series
+from sign.training.ranks import given
 from sign.validation import Device
 
 
@@ -32,10 +32,10 @@ def leading(device: Device) -> AbstractContextManager[bool]:
     """Whether this process is the first, which it is unless torchrun or SLURM started several."""
     if given(device) is None:
         return nullcontext(True)
-    from sign import company
-    from sign.fitting import follow
+    from sign.training import distributed
+    from sign.training.fit import follow
 
-    return company.leading(device, follow)
+    return distributed.leading(device, follow)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ import torch
 from conftest import REPOSITORY
 
 from sign.configuration import Settings
-from sign.datamodule import RowLoader, Rows, Share
 from sign.errors import SignError
 from sign.experiment import train
-from sign.places import Place, follows, given
+from sign.training.datamodule import RowLoader, Rows, Share
+from sign.training.ranks import Place, follows, given
 from sign.validation import Device
 
 # an odd number of rows in every split, and a last batch that two processes cannot halve

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from sign.configuration import Settings
-from sign.datamodule import RowLoader, Rows, SIGNDataModule
-from sign.fitting import make_datamodule
+from sign.training.datamodule import RowLoader, Rows, SIGNDataModule
+from sign.training.fit import make_datamodule
 
 
 @pytest.fixture

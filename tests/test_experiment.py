@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from sign.configuration import Settings
 from sign.errors import SignError
 from sign.experiment import train
-from sign.task import SIGNTask
+from sign.training.task import SIGNTask
 
 SMALL = (
     "dataset=communities",

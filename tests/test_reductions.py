@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from sign.configuration import Settings
-from sign.fitting import make_datamodule
 from sign.reductions import PLAIN, REDUCTIONS, Built
+from sign.training.fit import make_datamodule
 
 Configured = Callable[..., Settings]
 

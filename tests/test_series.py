@@ -14,10 +14,10 @@ from test_experiment import SMALL
 
 from sign import experiment
 from sign.configuration import Settings, composed
-from sign.datamodule import SIGNDataModule
 from sign.errors import SignError
 from sign.runs import Run, Series
 from sign.series import Plan, outcome, plan, show, train_series
+from sign.training.datamodule import SIGNDataModule
 
 
 def words_in(folder: Path, *words: str) -> list[str]:

@@ -11,7 +11,7 @@ from torchmetrics.functional.classification import (
     multilabel_f1_score,
 )
 
-from sign.tally import Tally
+from sign.training.metrics import Tally
 
 CUTS = [(0, 100), (0, 1, 100), (0, 33, 33, 70, 100)]
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import torch
 
-from sign.company import processes
 from sign.configuration import Settings
 from sign.errors import FieldError, SignError
 from sign.graph.classification import Problem
-from sign.task import SIGNTask
+from sign.training.distributed import processes
+from sign.training.task import SIGNTask
 
 
 def check_problem(settings: Settings, problem: Problem) -> None:

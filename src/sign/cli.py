@@ -14,11 +14,11 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from sign.configuration import CONF
 from sign.errors import SignError
-from sign.places import follows
 from sign.search.child import answering
 from sign.search.plugins import register
 from sign.search.settings import check_mode
 from sign.sections import TARGETS
+from sign.training.ranks import follows
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # of the user's making

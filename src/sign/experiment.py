@@ -13,9 +13,7 @@ from rich.table import Table
 import sign
 from sign.checks import check_checkpoint, check_problem
 from sign.configuration import Settings, run_folder_of
-from sign.datamodule import SIGNDataModule
 from sign.diffusion.precompute import Hops
-from sign.fitting import fit_and_test, make_datamodule, make_task, quieten
 from sign.graph.graph import SPLITS
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
@@ -23,6 +21,8 @@ from sign.system import memory
 from sign.system.atomic_files import new_folder, write_json, write_text
 from sign.system.console import console
 from sign.tracking.base import RunCard
+from sign.training.datamodule import SIGNDataModule
+from sign.training.fit import fit_and_test, make_datamodule, make_task, quieten
 
 PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions a run remembers
 

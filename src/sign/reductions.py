@@ -9,9 +9,9 @@ from torch import Tensor
 from torch_geometric.nn import ChebConv, GCNConv, SGConv
 
 from sign.configuration import Settings
-from sign.datamodule import SIGNDataModule
-from sign.fitting import make_datamodule, make_task
 from sign.models.sign import SIGN
+from sign.training.datamodule import SIGNDataModule
+from sign.training.fit import make_datamodule, make_task
 
 PLAIN = ("scaling.features=none", "scaling.hops=none")  # PyG's layers scale nothing
 

@@ -23,7 +23,7 @@ from sign.system.locks import locked
 from sign.validation import Count, Seed, check
 
 if TYPE_CHECKING:
-    from sign.datamodule import SIGNDataModule
+    from sign.training.datamodule import SIGNDataModule
 
 SEED = "<seed>"  # stands for the seed of a run in what the series is named by
 PLACES = ("data_dir",)  # settings of a data set that do not change what it is
@@ -140,7 +140,7 @@ def _use_again(datamodule: "SIGNDataModule", seed: int) -> None:
 def _resumable(settings: Settings, datamodule: "SIGNDataModule") -> Settings:
     """The settings without a checkpoint that cannot be used, such as one that a full disk cut short."""
     from sign.checks import check_checkpoint
-    from sign.fitting import make_task
+    from sign.training.fit import make_task
 
     if settings.ckpt_path is None:
         return settings

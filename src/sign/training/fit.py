@@ -12,15 +12,22 @@ from omegaconf import OmegaConf
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 
-from sign.callbacks import BestCheckpoint, EpochLog, EpochProgress, LastCheckpoint, Patience, Stopwatch
-from sign.company import company, lightning_options, meet
 from sign.configuration import Settings, configure
-from sign.datamodule import SIGNDataModule
 from sign.errors import SharedError
-from sign.places import Place
 from sign.runs import CHECKPOINTS, EPOCHS, Run
 from sign.system import memory
-from sign.task import SIGNTask
+from sign.training.callbacks import (
+    BestCheckpoint,
+    EpochLog,
+    EpochProgress,
+    LastCheckpoint,
+    Patience,
+    Stopwatch,
+)
+from sign.training.datamodule import SIGNDataModule
+from sign.training.distributed import company, lightning_options, meet
+from sign.training.ranks import Place
+from sign.training.task import SIGNTask
 
 
 def fit_and_test(

@@ -24,8 +24,8 @@ from torch import distributed
 from torch.distributed import DistError, TCPStore  # type: ignore[attr-defined]
 
 from sign.errors import FieldError, SharedError, SignError
-from sign.places import Place, given
 from sign.system.console import console
+from sign.training.ranks import Place, given
 from sign.validation import Device
 
 Order = dict[str, Any]  # plain values: what to train

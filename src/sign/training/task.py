@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from sign.datamodule import Batch
 from sign.graph.graph import SPLITS
 from sign.models.sign import SIGN
-from sign.tally import Tally
+from sign.training.datamodule import Batch
+from sign.training.metrics import Tally
 from sign.validation import Architecture, Training
 
 
