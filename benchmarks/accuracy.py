@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import sign.system.console
-from sign.configuration import composed, configure
+from sign.config.configure import composed, configure
 from sign.datasets.amazon_coauthor import FILES
 from sign.experiment import train
 

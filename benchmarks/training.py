@@ -22,7 +22,7 @@ from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
 from sign import experiment
-from sign.configuration import Settings, composed, configure
+from sign.config.configure import Settings, composed, configure
 from sign.runs import Run
 from sign.system.console import console
 from sign.tracking.base import CsvOnly, RunCard, Tracker, WandB

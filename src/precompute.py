@@ -3,7 +3,7 @@
 from omegaconf import DictConfig
 
 from sign.cli import run
-from sign.configuration import configure
+from sign.config.configure import configure
 
 
 def main(cfg: DictConfig) -> None:

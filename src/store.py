@@ -5,7 +5,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from sign.cli import run
-from sign.configuration import configure
+from sign.config.configure import configure
 from sign.requests import store_request, training_words
 
 

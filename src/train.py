@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from omegaconf import DictConfig
 
 from sign.cli import run
-from sign.configuration import configure
+from sign.config.configure import configure
 from sign.series import outcome, plan, show, train_series
 from sign.training.ranks import given
 from sign.validation import Device

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from sign.configuration import Settings, composed, configure
+from sign.config.configure import Settings, composed, configure
 
 # Workers of pytest with several threads each wait for one another; so would the commands that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -14,7 +14,7 @@ import pytest
 import torch
 from conftest import REPOSITORY
 
-from sign.configuration import Settings
+from sign.config.configure import Settings
 from sign.errors import SignError
 from sign.experiment import train
 from sign.training.datamodule import RowLoader, Rows, Share

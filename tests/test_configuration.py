@@ -8,7 +8,7 @@ from conftest import REPOSITORY
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from sign.configuration import CONF, Settings, configure
+from sign.config.configure import CONF, Settings, configure
 from sign.errors import SignError
 from sign.reproduction.cells import GRAPHS
 from sign.requests import datasets_named

@@ -9,7 +9,7 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
-from sign.configuration import Settings
+from sign.config.configure import Settings
 from sign.errors import SignError
 from sign.experiment import train
 from sign.training.task import SIGNTask

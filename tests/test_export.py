@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign.configuration import Settings
+from sign.config.configure import Settings
 from sign.diffusion.export import export
 from sign.errors import SignError
 from sign.experiment import train

@@ -106,7 +106,9 @@ def test_siblings_know_only_their_contract(package: str) -> None:
 
 
 def test_settings_are_checked_without_the_slow_libraries() -> None:
-    code = "import sys, sign.configuration, sign.cli; print([m for m in ('torch', 'numba', 'scipy', 'wandb', "
+    code = (
+        "import sys, sign.config.configure, sign.cli; print([m for m in ('torch', 'numba', 'scipy', 'wandb', "
+    )
     code += "'pytorch_lightning', 'optuna', 'torch_geometric', 'ogb') if m in sys.modules])"
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent

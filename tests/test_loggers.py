@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sign.configuration import Settings
+from sign.config.configure import Settings
 from sign.experiment import train
 from sign.runs import Run
 from sign.tracking.base import RunCard, WandB

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from sign.configuration import CONF
+from sign.config.configure import CONF
 from sign.report.published import FILE, published, tables
 
 PAPER = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from sign.configuration import Settings
+from sign.config.configure import Settings
 from sign.reductions import PLAIN, REDUCTIONS, Built
 from sign.training.fit import make_datamodule
 

@@ -7,7 +7,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 from test_cli import SLOW, command, imports
 
-from sign.configuration import CONF
+from sign.config.configure import CONF
 from sign.errors import SignError
 from sign.report.published import tables
 from sign.reproduction import reproduce

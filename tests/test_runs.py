@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_experiment import SMALL
 
-from sign.configuration import Settings
+from sign.config.configure import Settings
 from sign.errors import SignError
 from sign.experiment import train
 from sign.runs import Run, find_runs, find_series, over_seeds

@@ -13,7 +13,7 @@ from conftest import REPOSITORY
 from test_experiment import SMALL
 
 from sign import experiment
-from sign.configuration import Settings, composed
+from sign.config.configure import Settings, composed
 from sign.errors import SignError
 from sign.runs import Run, Series
 from sign.series import Plan, outcome, plan, show, train_series

@@ -12,12 +12,12 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from sign.configuration import CONF
+from sign.config.configure import CONF
+from sign.config.instantiate import TARGETS
 from sign.errors import SignError
 from sign.search.child import answering
 from sign.search.plugins import register
 from sign.search.settings import check_mode
-from sign.sections import TARGETS
 from sign.training.ranks import follows
 
 FULL_ERROR = "HYDRA_FULL_ERROR"

@@ -12,7 +12,7 @@ from rich.table import Table
 
 import sign
 from sign.checks import check_checkpoint, check_problem
-from sign.configuration import Settings, run_folder_of
+from sign.config.configure import Settings, run_folder_of
 from sign.diffusion.precompute import Hops
 from sign.graph.graph import SPLITS
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run

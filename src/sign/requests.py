@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
-from sign.configuration import CONF, Settings
+from sign.config.configure import CONF, Settings
+from sign.config.instantiate import named, writable
 from sign.datasets.base import Dataset
 from sign.engines.base import Engine
 from sign.errors import SignError
-from sign.sections import named, writable
 from sign.tracking.base import WandB
 from sign.validation import Checked, Range, check
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf, open_dict
 from rich.table import Table
 
-from sign.configuration import Settings, configure
+from sign.config.configure import Settings, configure
 from sign.errors import SignError
 from sign.graph.graph import SPLITS
 from sign.runs import METRICS, SERIES, Series, over_seeds

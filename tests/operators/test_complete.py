@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from sign.configuration import CONF
+from sign.config.configure import CONF
 from sign.operators.base import Operator
 
 FILES = sorted((CONF / "operator").glob("*.yaml"))

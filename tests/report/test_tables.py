@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 from made_runs import make_run, make_study
 from test_experiment import SMALL
 
-from sign.configuration import CONF, Settings
+from sign.config.configure import CONF, Settings
 from sign.errors import SignError
 from sign.experiment import train
 from sign.report import tables

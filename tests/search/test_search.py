@@ -9,7 +9,7 @@ from pathlib import Path
 from conftest import REPOSITORY
 from hydra import compose, initialize_config_dir
 
-from sign.configuration import CONF, configure
+from sign.config.configure import CONF, configure
 from sign.runs import find_runs, find_series
 
 SMALL = [

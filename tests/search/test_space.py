@@ -10,7 +10,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from sign.configuration import CONF
+from sign.config.configure import CONF
 from sign.errors import SignError
 from sign.search.program import quoted
 from sign.search.sampler import make_sampler

@@ -2,7 +2,7 @@
 
 from omegaconf import open_dict
 
-from sign.configuration import CONF, composed
+from sign.config.configure import CONF, composed
 from sign.reproduction.request import Request
 from sign.series import Plan, plan
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from omegaconf import DictConfig, OmegaConf
 
+from sign.config.instantiate import writable
 from sign.errors import SignError
-from sign.sections import writable
 from sign.validation import Checked, Range
 
 TABLES = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs")

@@ -2,7 +2,7 @@
 
 from rich.table import Table as Shown
 
-from sign.configuration import composed, configure
+from sign.config.configure import composed, configure
 from sign.errors import SignError
 from sign.reproduction.request import Request
 from sign.system.atomic_files import write_json, write_text

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
+from sign.config.instantiate import section
 from sign.errors import SignError
-from sign.sections import section
 from sign.validation import Checked, Count, Range
 
 

@@ -15,7 +15,7 @@ from omegaconf import DictConfig, open_dict
 from optuna.samplers import BaseSampler
 from optuna.trial import Trial
 
-from sign.configuration import Settings, configure
+from sign.config.configure import Settings, configure
 from sign.errors import SignError
 from sign.search import summary
 from sign.search.ledger import Ledger

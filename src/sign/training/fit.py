@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 
-from sign.configuration import Settings, configure
+from sign.config.configure import Settings, configure
 from sign.errors import SharedError
 from sign.runs import CHECKPOINTS, EPOCHS, Run
 from sign.system import memory

@@ -16,13 +16,13 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
+from sign.config.instantiate import TRUST, made, named, section, writable
 from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Precomputation
 from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
 from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
-from sign.sections import TRUST, made, named, section, writable
 from sign.store.store import Store
 from sign.tracking.base import Tracker
 from sign.validation import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check

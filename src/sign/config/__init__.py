@@ -1,0 +1,1 @@
+"""Overrides ▶ checked settings."""
