@@ -16,7 +16,7 @@ from rich.table import Table
 import sign.system.console
 from sign.config.configure import composed, configure
 from sign.datasets.amazon_coauthor import FILES
-from sign.experiment import train
+from sign.experiments.run import train
 
 DATASETS = {
     "cora": ["dataset=cora"],

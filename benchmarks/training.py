@@ -21,8 +21,8 @@ import torch
 from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
-from sign import experiment
 from sign.config.configure import Settings, composed, configure
+from sign.experiments import run
 from sign.runs import Run
 from sign.system.console import console
 from sign.tracking.base import CsvOnly, RunCard, Tracker, WandB
@@ -82,7 +82,7 @@ def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int
 def ours(settings: Settings, tracker: Tracker) -> float:
     """Seconds of an epoch of a run."""
     ticker = Ticker()
-    experiment.train(replace(settings, tracker=Ticking(tracker, ticker)))
+    run.train(replace(settings, tracker=Ticking(tracker, ticker)))
     return (ticker.ticks[-1] - ticker.ticks[0]) / (len(ticker.ticks) - 1)
 
 

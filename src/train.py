@@ -6,7 +6,7 @@ from omegaconf import DictConfig
 
 from sign.cli import run
 from sign.config.configure import configure
-from sign.series import outcome, plan, show, train_series
+from sign.experiments.series import outcome, plan, show, train_series
 from sign.training.ranks import given
 from sign.validation import Device
 
@@ -22,7 +22,7 @@ def main(cfg: DictConfig) -> float:
             show(series)
             return outcome(series)
     settings = configure(cfg)
-    from sign.experiment import train  # torch and Lightning take seconds: not before the check
+    from sign.experiments.run import train  # torch and Lightning take seconds: not before the check
 
     with leading(settings.device) as first:
         return train(settings)["val/loss"] if first else 0.0

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from test_cli import command
 
-from sign import card
 from sign.datasets.cora import Cora
 from sign.datasets.synthetic.communities import Communities
 from sign.engines.local.engine import LocalEngine
+from sign.experiments import dataset_card
 from sign.graph.graph import Graph
 from sign.testing import graph_of
 
@@ -34,7 +34,7 @@ def kite() -> Graph:
 
 
 def test_the_card_of_a_kite(kite: Graph) -> None:
-    made = card.card_of(kite, ENGINE)
+    made = dataset_card.card_of(kite, ENGINE)
     assert (made.nodes, made.edges, made.loops, made.isolated) == (7, 6, 1, 1)
     assert made.degrees.tolist() == [2, 2, 3, 1, 1, 1, 0]
     assert (made.components, made.largest) == (3, 4)
@@ -48,7 +48,7 @@ def test_the_card_of_a_kite(kite: Graph) -> None:
 
 
 def test_directed_edges_are_counted_once_and_neighbours_in_both_directions() -> None:
-    made = card.card_of(graph_of([(0, 1), (1, 0), (1, 2)], 3, directed=True), ENGINE)
+    made = dataset_card.card_of(graph_of([(0, 1), (1, 0), (1, 2)], 3, directed=True), ENGINE)
     assert (made.edges, made.directed) == (3, True)
     assert made.degrees.tolist() == [1, 2, 1]
     assert made.components == 1
@@ -56,20 +56,22 @@ def test_directed_edges_are_counted_once_and_neighbours_in_both_directions() -> 
 
 def test_edges_that_were_listed_again() -> None:
     listed = [(0, 1), (1, 0), (1, 2), (1, 2), (2, 2), (2, 2)]
-    undirected, directed = (card.card_of(graph_of(listed, 3, directed=way), ENGINE) for way in (False, True))
+    undirected, directed = (
+        dataset_card.card_of(graph_of(listed, 3, directed=way), ENGINE) for way in (False, True)
+    )
     assert (undirected.edges, undirected.loops, undirected.repeated) == (3, 1, 3)
     assert (directed.edges, directed.loops, directed.repeated) == (4, 1, 2)
-    assert card.card_of(graph_of(listed[1:3], 3), ENGINE).repeated == 0
+    assert dataset_card.card_of(graph_of(listed[1:3], 3), ENGINE).repeated == 0
 
 
 def test_several_labels_a_node_have_no_homophily() -> None:
-    made = card.card_of(Communities(nodes=100, edges=200, multilabel=True).load(), ENGINE)
+    made = dataset_card.card_of(Communities(nodes=100, edges=200, multilabel=True).load(), ENGINE)
     assert made.homophily is None
     assert len(made.balance) == 10
 
 
 def test_the_known_facts_of_cora() -> None:
-    made = card.card_of(Cora().load(), ENGINE)
+    made = dataset_card.card_of(Cora().load(), ENGINE)
     assert (made.edges, made.components, made.isolated, made.degrees.max()) == (5278, 78, 0, 168)
     assert made.homophily == pytest.approx(0.81, abs=0.001)
 
@@ -78,10 +80,10 @@ def test_the_known_facts_of_cora() -> None:
 def test_small_graphs_are_printed_and_drawn(
     edges: list[tuple[int, int]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = card.card_of(graph_of(edges, 2), ENGINE)
-    card.show(made)
+    made = dataset_card.card_of(graph_of(edges, 2), ENGINE)
+    dataset_card.show(made)
     assert f"{2 - 2 * len(edges)} isolated nodes" in capsys.readouterr().out
-    assert card.save(made, tmp_path / "cards").stat().st_size > 5000
+    assert dataset_card.save(made, tmp_path / "cards").stat().st_size > 5000
 
 
 def test_the_command_prints_the_card_and_where_it_is_drawn(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from conftest import REPOSITORY
 
 from sign.config.configure import Settings
 from sign.errors import SignError
-from sign.experiment import train
+from sign.experiments.run import train
 from sign.training.datamodule import RowLoader, Rows, Share
 from sign.training.ranks import Place, follows, given
 from sign.validation import Device

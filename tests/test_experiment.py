@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from sign.config.configure import Settings
 from sign.errors import SignError
-from sign.experiment import train
+from sign.experiments.run import train
 from sign.training.task import SIGNTask
 
 SMALL = (

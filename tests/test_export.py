@@ -10,7 +10,7 @@ import pytest
 from sign.config.configure import Settings
 from sign.diffusion.export import export
 from sign.errors import SignError
-from sign.experiment import train
+from sign.experiments.run import train
 
 DATA = ("dataset=communities", "dataset.nodes=400", "dataset.edges=1500", "model.p=2", "model.s=1")
 QUICK = ("training.max_epochs=3", "scaling.features=standardize")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sign.config.configure import Settings
-from sign.experiment import train
+from sign.experiments.run import train
 from sign.runs import Run
 from sign.tracking.base import RunCard, WandB
 

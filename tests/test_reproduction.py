@@ -9,6 +9,7 @@ from test_cli import SLOW, command, imports
 
 from sign.config.configure import CONF
 from sign.errors import SignError
+from sign.experiments.series import Plan
 from sign.report.published import tables
 from sign.reproduction import reproduce
 from sign.reproduction.cells import GRAPHS, MODELS, cell_plan, words_of
@@ -16,7 +17,6 @@ from sign.reproduction.reproduce import Reproduction
 from sign.reproduction.request import FIGURES, TABLES, Request, request_of
 from sign.reproduction.tables import Filled, Outcome
 from sign.runs import Series
-from sign.series import Plan
 from sign.system.atomic_files import write_json
 
 

@@ -9,7 +9,7 @@ from test_experiment import SMALL
 
 from sign.config.configure import Settings
 from sign.errors import SignError
-from sign.experiment import train
+from sign.experiments.run import train
 from sign.runs import Run, find_runs, find_series, over_seeds
 from sign.system.atomic_files import write_json
 

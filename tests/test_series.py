@@ -12,11 +12,11 @@ import pytest
 from conftest import REPOSITORY
 from test_experiment import SMALL
 
-from sign import experiment
 from sign.config.configure import Settings, composed
 from sign.errors import SignError
+from sign.experiments import run
+from sign.experiments.series import Plan, outcome, plan, show, train_series
 from sign.runs import Run, Series
-from sign.series import Plan, outcome, plan, show, train_series
 from sign.training.datamodule import SIGNDataModule
 
 
@@ -149,7 +149,7 @@ def test_the_rows_of_a_run_are_gone_before_those_of_the_next_are_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[weakref.ref[SIGNDataModule]] = []
-    prepare = experiment.prepare
+    prepare = run.prepare
 
     def remembered(settings: Settings) -> SIGNDataModule:
         assert [module() for module in made] == [None] * len(made)

@@ -23,7 +23,7 @@ from sign.config.configure import Settings
 from sign.datasets.custom.dataset import Custom
 from sign.datasets.custom.folder import ENDINGS
 from sign.errors import SignError
-from sign.experiment import train
+from sign.experiments.run import train
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import SPLITS, Graph
 

@@ -12,7 +12,7 @@ from test_experiment import SMALL
 
 from sign.config.configure import CONF, Settings
 from sign.errors import SignError
-from sign.experiment import train
+from sign.experiments.run import train
 from sign.report import tables
 from sign.report.columns import RESULTS, Column, markdown, write
 from sign.report.curves import FEWEST, NUMBERS, curve, curves

@@ -3,8 +3,8 @@
 from omegaconf import open_dict
 
 from sign.config.configure import CONF, composed
+from sign.experiments.series import Plan, plan
 from sign.reproduction.request import Request
-from sign.series import Plan, plan
 
 # The graphs at hand; where a split is drawn, each run has its own.
 GRAPHS = {

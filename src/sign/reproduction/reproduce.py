@@ -2,6 +2,7 @@
 
 from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
+from sign.experiments.series import train_series
 from sign.report.published import tables
 from sign.reproduction import figures
 from sign.reproduction.cells import cell_plan
@@ -9,7 +10,6 @@ from sign.reproduction.request import Request
 from sign.reproduction.special_cases import reductions
 from sign.reproduction.tables import Filled, Outcome, fill
 from sign.runs import Series
-from sign.series import train_series
 from sign.system.console import console
 from sign.tracking.base import RunCard, Tracker, WandB
 

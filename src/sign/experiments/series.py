@@ -105,7 +105,7 @@ def train_series(wanted: Plan) -> Series:
 
 def _train(wanted: Plan, missing: list[int], failures: dict[str, str]) -> None:
     # torch and Lightning take seconds: only where something is missing
-    from sign.experiment import make_run_folder, prepare, run
+    from sign.experiments.run import make_run_folder, prepare, run
 
     datamodule = None
     for seed in missing:
@@ -139,7 +139,7 @@ def _use_again(datamodule: "SIGNDataModule", seed: int) -> None:
 
 def _resumable(settings: Settings, datamodule: "SIGNDataModule") -> Settings:
     """The settings without a checkpoint that cannot be used, such as one that a full disk cut short."""
-    from sign.checks import check_checkpoint
+    from sign.experiments.preflight import check_checkpoint
     from sign.training.fit import make_task
 
     if settings.ckpt_path is None:

@@ -11,9 +11,9 @@ from omegaconf import OmegaConf
 from rich.table import Table
 
 import sign
-from sign.checks import check_checkpoint, check_problem
 from sign.config.configure import Settings, run_folder_of
 from sign.diffusion.precompute import Hops
+from sign.experiments.preflight import check_checkpoint, check_problem
 from sign.graph.graph import SPLITS
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
