@@ -32,9 +32,9 @@ def ours(seconds: Sequence[float], slots: int, folder: Path) -> tuple[float, flo
     """Wall-clock seconds of our search, and the sum of the seconds of its trials."""
     from optuna.distributions import FloatDistribution
 
-    from sign.search.ledger import Ledger
-    from sign.search.loop import Progress, Search
+    from sign.search.scheduler import Progress, Search
     from sign.search.slots import make_slots
+    from sign.search.study_db import Ledger
 
     class Silent:
         def moved(self, at_work: Sequence[Progress]) -> None: ...
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--sleep", type=float, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.sleep is not None:
-        from sign.search.child import answering
+        from sign.search.worker import answering
 
         time.sleep(arguments.sleep)
         answering(lambda: 0.0)()

@@ -15,9 +15,9 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from sign.config.configure import CONF
 from sign.config.instantiate import TARGETS
 from sign.errors import SignError
-from sign.search.child import answering
-from sign.search.plugins import register
+from sign.search.hydra_plugins import register
 from sign.search.settings import check_mode
+from sign.search.worker import answering
 from sign.training.ranks import follows
 
 FULL_ERROR = "HYDRA_FULL_ERROR"

@@ -7,9 +7,9 @@ from pathlib import Path
 from optuna.distributions import FloatDistribution
 from optuna.trial import Trial
 
-from sign.search.ledger import Ledger
-from sign.search.loop import Progress, Search
+from sign.search.scheduler import Progress, Search
 from sign.search.slots import Slot
+from sign.search.study_db import Ledger
 
 TRIAL = Path(__file__).with_name("trial.py")
 SPACE = {"x": FloatDistribution(0.0, 1.0)}

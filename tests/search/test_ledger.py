@@ -18,11 +18,11 @@ from optuna.trial import TrialState
 from search.helping import SPACE, search
 
 from sign.errors import SignError
-from sign.search import ledger as module
-from sign.search.ledger import ATTEMPTS, Ledger
+from sign.search import study_db
+from sign.search.db_lock import Turn
 from sign.search.sampler import make_sampler
 from sign.search.slots import make_slots
-from sign.search.turn import Turn
+from sign.search.study_db import ATTEMPTS, Ledger
 
 
 @pytest.fixture(scope="module")
@@ -213,8 +213,8 @@ import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
 from search.helping import SPACE, Silent, command
-from sign.search.ledger import Ledger
-from sign.search.loop import Search
+from sign.search.study_db import Ledger
+from sign.search.scheduler import Search
 from sign.search.slots import make_slots
 ledger = Ledger(Path({folder!r}), "joined", SPACE, 8, {server!r})
 Search(ledger, make_slots(2, None, "cpu"), command(lambda n: ["seconds=0.3"]), Silent()).run()

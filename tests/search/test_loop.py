@@ -14,10 +14,10 @@ from optuna.trial import Trial, TrialState
 from search.helping import SPACE, TRIAL, Silent, command, search
 
 from sign.errors import SignError
-from sign.search.ledger import Ledger
-from sign.search.loop import Progress, Search
 from sign.search.sampler import make_pruner
+from sign.search.scheduler import Progress, Search
 from sign.search.slots import make_slots
+from sign.search.study_db import Ledger
 
 
 def test_no_two_running_trials_ever_share_a_device(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_trial_that_another_machine_took_over_is_left_to_it(
                 other.succeed(theirs, 0.25)
                 self.process = at_work[0].running.process
 
-    monkeypatch.setattr("sign.search.loop.BEAT", 0.1)
+    monkeypatch.setattr("sign.search.scheduler.BEAT", 0.1)
     ledger, other = (Ledger(tmp_path, "study", SPACE, 1) for _ in range(2))
     watcher = TakenOver()
     Search(ledger, make_slots(1, None, "cpu"), command(lambda n: ["seconds=60"]), watcher).run()

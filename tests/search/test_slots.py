@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sign.errors import SignError
-from sign.search.child import PARENT, RESULT
 from sign.search.slots import Slot, environment, find_devices, make_slots, start
+from sign.search.worker import PARENT, RESULT
 
 
 def test_the_gpus_that_may_be_used_are_those_that_are_visible(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_why_a_process_has_no_result(tmp_path: Path, code: str, reason: str) -> 
 
 
 def test_a_process_whose_parent_is_gone_does_not_begin(tmp_path: Path) -> None:
-    code = "from sign.search.child import answering; answering(print); print('began')"
+    code = "from sign.search.worker import answering; answering(print); print('began')"
     named = {RESULT: str(tmp_path / "result.json"), PARENT: "1"}
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **named}, capture_output=True, text=True

@@ -12,7 +12,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 from sign.config.configure import CONF
 from sign.errors import SignError
-from sign.search.program import quoted
+from sign.search.command import quoted
 from sign.search.sampler import make_sampler
 from sign.search.space import Space, read_space
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from search.helping import SPACE, Silent, command
 
-from sign.search.ledger import Ledger
-from sign.search.loop import Search
+from sign.search.scheduler import Search
 from sign.search.slots import make_slots
-from sign.search.tracking import Tracking
+from sign.search.study_db import Ledger
+from sign.search.wandb_trials import Tracking
 from sign.tracking.base import CsvOnly, WandB
 
 

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 from search.helping import SPACE, command, search
 
-from sign.search import summary, view
-from sign.search.ledger import Ledger
-from sign.search.loop import Progress, Search
+from sign.search import progress, results
+from sign.search.scheduler import Progress, Search
 from sign.search.slots import make_slots
+from sign.search.study_db import Ledger
 
 WHAT = {1: ["what=raise"], 3: ["loss=9.0"]}
 
@@ -23,7 +23,7 @@ def test_the_table_shows_what_is_done_running_failed_and_best(
     search(tmp_path, 3, make_slots(1, None, "cpu"), lambda number: WHAT.get(number, []))
     ledger = Ledger(tmp_path, "study", SPACE, 5)
 
-    class Seen(view.View):
+    class Seen(progress.View):
         text = ""
 
         def moved(self, at_work: list[Progress]) -> None:
@@ -49,11 +49,11 @@ def test_lines_and_the_summary_where_there_is_no_terminal(
     for module in (view, summary):
         monkeypatch.setattr(module, "console", paper)
     ledger = Ledger(tmp_path, "study", SPACE, 6)
-    with view.View(ledger) as lines:
+    with progress.View(ledger) as lines:
         words = command(lambda number: WHAT.get(number, []) if number == 1 else [])
         Search(ledger, make_slots(1, None, "cpu"), words, lines).run()
     assert ledger.best is not None
-    summary.show(ledger, ledger.best, "python src/train.py experiment=best runs=10")
+    results.show(ledger, ledger.best, "python src/train.py experiment=best runs=10")
     text = paper.file.getvalue()
     assert "trial 1: failed: RuntimeError: CUDA out of memory, 0 s on cpu; 2 of 6" in text
     assert text.count("trial ") >= 6

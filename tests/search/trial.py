@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from sign.search.child import answering
+from sign.search.worker import answering
 
 
 def train(run: Path, loss: float) -> None:

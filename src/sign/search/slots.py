@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import FieldError
-from sign.search.child import PARENT, RESULT
+from sign.search.worker import PARENT, RESULT
 from sign.system import memory
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"

@@ -15,7 +15,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from sign.errors import SignError
-from sign.search.program import Program
+from sign.search.command import Program
 from sign.search.settings import search_settings
 from sign.search.slots import Outcome, Running, make_slots, start
 from sign.system.atomic_files import new_folder
@@ -79,7 +79,7 @@ class StudySweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Complete the study."""
-        from sign.search.sweep import Study  # Optuna takes a second
+        from sign.search.study import Study  # Optuna takes a second
 
         Study(self.composed, arguments, self.loader).run()
 

@@ -12,7 +12,7 @@ from typing import Any
 from optuna.trial import FrozenTrial, TrialState
 
 from sign.runs import find_runs
-from sign.search.ledger import FINISHED, Ledger
+from sign.search.study_db import FINISHED, Ledger
 from sign.system.console import console
 from sign.tracking.base import RunCard, Tracker, WandB
 

@@ -12,8 +12,8 @@ from optuna.trial import Trial
 
 from sign.errors import SignError
 from sign.runs import Run, find_runs
-from sign.search.ledger import BEAT, Ledger
 from sign.search.slots import Outcome, Running, Slot, start
+from sign.search.study_db import BEAT, Ledger
 
 POLL = 0.05  # seconds between looks at the processes
 LOOK = 1.0  # ... at their progress

@@ -17,16 +17,16 @@ from optuna.trial import Trial
 
 from sign.config.configure import Settings, configure
 from sign.errors import SignError
-from sign.search import summary
-from sign.search.ledger import Ledger
-from sign.search.loop import Progress, Search
-from sign.search.program import Program, quoted
+from sign.search import results
+from sign.search.command import Program, quoted
+from sign.search.progress import View
 from sign.search.sampler import make_pruner, make_sampler
+from sign.search.scheduler import Progress, Search
 from sign.search.settings import SearchSettings, search_settings
 from sign.search.slots import Slot, last_line, make_slots, start
 from sign.search.space import Space, read_space
-from sign.search.tracking import Tracking
-from sign.search.view import View
+from sign.search.study_db import Ledger
+from sign.search.wandb_trials import Tracking
 from sign.system.console import console
 
 PLACES = (
@@ -155,8 +155,8 @@ class Study:
         with self.ledger.turn.taken():
             if best := self.ledger.best:
                 cfg = self._with_choices(self.space.words_of(best.params))
-                summary.write_best(self.ledger, best, cfg)
-            summary.write_study(self.ledger, final=True)
+                results.write_best(self.ledger, best, cfg)
+            results.write_study(self.ledger, final=True)
         if best is None:
             raise SignError(
                 f"no trial of the study {self.ledger.study.study_name} has a result; {self.ledger.folder}/study.json "
@@ -170,7 +170,7 @@ class Study:
             "experiment=best",
             "runs=10",
         ]
-        summary.show(self.ledger, best, shlex.join([*command, *self.program.search_path, *self.places]))
+        results.show(self.ledger, best, shlex.join([*command, *self.program.search_path, *self.places]))
 
 
 @contextmanager
@@ -196,7 +196,7 @@ class _Both:
         self.view.ended(number)
         self.tracking.ended(number)
         with self.view.ledger.turn.taken():
-            summary.write_study(self.view.ledger)
+            results.write_study(self.view.ledger)
 
 
 def _checked(cfg: DictConfig) -> Settings:

@@ -10,8 +10,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from sign.search.ledger import FINISHED, Ledger
-from sign.search.loop import Progress
+from sign.search.scheduler import Progress
+from sign.search.study_db import FINISHED, Ledger
 from sign.system.console import console
 
 

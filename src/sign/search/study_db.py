@@ -21,7 +21,7 @@ from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from sign.errors import SignError
-from sign.search.turn import Turn
+from sign.search.db_lock import Turn
 from sign.system.locks import locked, locked_if_free
 
 BEAT = 15  # seconds between signs of life of a running trial

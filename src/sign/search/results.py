@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 from optuna.trial import FrozenTrial, TrialState
 from rich.table import Table
 
-from sign.search.ledger import Ledger
+from sign.search.study_db import Ledger
 from sign.system.atomic_files import write_json, write_text
 from sign.system.console import console
 
