@@ -11,7 +11,7 @@ def main(cfg: DictConfig) -> None:
     datasets = datasets_named(cfg)
     from pathlib import Path
 
-    from sign.figures import save_triangle_figure
+    from sign.reproduction.triangle_figure import save_triangle_figure
 
     graphs = [dataset.load() for dataset in datasets]
     print(save_triangle_figure(graphs, Path(cfg.paths.output_dir) / "figures", bool(cfg.keep_self_loops)))

@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 
 from sign.config.configure import CONF, Settings, configure
 from sign.errors import SignError
-from sign.reproduction.cells import GRAPHS
+from sign.reproduction.experiments import GRAPHS
 from sign.requests import datasets_named
 
 FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]

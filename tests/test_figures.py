@@ -9,9 +9,9 @@ from strategies import applied, graphs
 from test_cli import command
 
 from sign.datasets.cora import Cora
-from sign.figures import save_triangle_figure, triangle_deviations, triangle_figure
 from sign.graph.graph import Graph
 from sign.operators.triangle import TriangleAdjacency
+from sign.reproduction.triangle_figure import save_triangle_figure, triangle_deviations, triangle_figure
 from sign.testing import graph_of
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from sign.config.configure import Settings
-from sign.reductions import PLAIN, REDUCTIONS, Built
+from sign.reproduction.pyg_layers import PLAIN, REDUCTIONS, Built
 from sign.training.fit import make_datamodule
 
 Configured = Callable[..., Settings]

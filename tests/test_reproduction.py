@@ -12,7 +12,7 @@ from sign.errors import SignError
 from sign.experiments.series import Plan
 from sign.report.published import tables
 from sign.reproduction import reproduce
-from sign.reproduction.cells import GRAPHS, MODELS, cell_plan, words_of
+from sign.reproduction.experiments import GRAPHS, MODELS, cell_plan, words_of
 from sign.reproduction.reproduce import Reproduction
 from sign.reproduction.request import FIGURES, TABLES, Request, request_of
 from sign.reproduction.tables import Filled, Outcome

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sign.errors import SignError
-from sign.reproduction.cells import cell_plan
+from sign.reproduction.experiments import cell_plan
 from sign.reproduction.request import Request
 from sign.reproduction.tables import LOOK_ALIKE, Outcome
 from sign.runs import Series
@@ -34,7 +34,7 @@ Curve = list[tuple[float, float]]
 
 def triangles(request: Request) -> Path | None:
     """Draw the data sets that can be had; say why the others cannot."""
-    from sign.figures import triangle_deviations, triangle_figure
+    from sign.reproduction.triangle_figure import triangle_deviations, triangle_figure
 
     found = []
     for title, experiment in TRIANGLES.items():

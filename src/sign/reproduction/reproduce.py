@@ -5,7 +5,7 @@ from sign.errors import MissingData, SignError
 from sign.experiments.series import train_series
 from sign.report.published import tables
 from sign.reproduction import figures
-from sign.reproduction.cells import cell_plan
+from sign.reproduction.experiments import cell_plan
 from sign.reproduction.request import Request
 from sign.reproduction.special_cases import reductions
 from sign.reproduction.tables import Filled, Outcome, fill

@@ -13,7 +13,7 @@ TOLERANCE = 1e-4  # of the size of the outputs
 
 def reductions(request: Request) -> None:
     """The layers that SIGN contains beside PyG's: the largest difference of their outputs on Cora."""
-    from sign.reductions import PLAIN, REDUCTIONS
+    from sign.reproduction.pyg_layers import PLAIN, REDUCTIONS
 
     shown = Shown(title="SIGN's special cases and PyG's layers, equal weights, Cora", title_justify="left")
     columns = ("layer", "largest difference", "largest output", "equal")
