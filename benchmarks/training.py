@@ -126,7 +126,7 @@ def without(*names: str) -> Iterator[None]:
         best, callbacks = make(*arguments)
         return best, [callback for callback in callbacks if type(callback).__name__ not in names]
 
-    with mock.patch.object(fitting, "make_callbacks", fewer):
+    with mock.patch.object(fit, "make_callbacks", fewer):
         yield
 
 

@@ -8,7 +8,7 @@ from sign.cli import run
 from sign.config.configure import configure
 from sign.experiments.series import outcome, plan, show, train_series
 from sign.training.ranks import given
-from sign.validation import Device
+from sign.training.settings import Device
 
 
 def main(cfg: DictConfig) -> float:

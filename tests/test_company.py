@@ -19,7 +19,7 @@ from sign.errors import SignError
 from sign.experiments.run import train
 from sign.training.datamodule import RowLoader, Rows, Share
 from sign.training.ranks import Place, follows, given
-from sign.validation import Device
+from sign.training.settings import Device
 
 # an odd number of rows in every split, and a last batch that two processes cannot halve
 GRAPH = (

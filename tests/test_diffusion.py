@@ -19,15 +19,16 @@ from sign.engines.local.engine import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import SignError
 from sign.graph.classification import problem_of
-from sign.graph.csr import CSR, Matrix
+from sign.graph.csr import CSR
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.directed import DirectedAdjacency
 from sign.operators.heat import HeatKernel
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
 from sign.store.store import Store
-from sign.system import memory
+from sign.system import arrays, memory
 from sign.testing import graph_of
 
 ADJACENCY = NormalizedAdjacency()
@@ -229,8 +230,8 @@ def test_blocks_of_columns_change_no_bit(
     problem = problem_of(partly_used(), scaling)
     whole = diffuse(problem, EVERY, LocalEngine(), Store(str(tmp_path / "a"), dtype))
     capsys.readouterr()
-    monkeypatch.setattr(memory, "SMALL", 0)
-    monkeypatch.setattr(memory, "PART", 2000)
+    monkeypatch.setattr(arrays, "SMALL", 0)
+    monkeypatch.setattr(arrays, "PART", 2000)
     monkeypatch.setattr(memory, "left", lambda: 4 * 400 * 2 * 17)  # 17 columns of a product, 5 of a solver
     cut = diffuse(problem, EVERY, LocalEngine(), Store(str(tmp_path / "b"), dtype))
     said = " ".join(capsys.readouterr().out.split())
@@ -314,7 +315,7 @@ def test_a_graph_of_one_node(tmp_path: Path) -> None:
 
 PROGRAM = """
 import sys
-from sign.system import memory
+from sign.system import arrays, memory
 from sign.datasets.synthetic.lookalike import Shape
 from sign.diffusion.precompute import Precomputation
 from sign.engines.local.engine import LocalEngine

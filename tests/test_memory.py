@@ -6,47 +6,47 @@ import numpy as np
 import pytest
 
 from sign.errors import SignError
-from sign.system import memory
+from sign.system import arrays, memory
 
 MB = 10**6
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(arrays, "SMALL", 0)
 
 
 def test_arrays_beyond_the_budget_lie_in_files_that_leave_no_trace(tmp_path: Path) -> None:
     with memory.within(memory.resident() + 20 * MB, tmp_path):
-        held, mapped = (memory.empty((1000, 1000), np.float64) for _ in range(2))
+        held, mapped = (arrays.empty((1000, 1000), np.float64) for _ in range(2))
         mapped[:] = 3
-        assert memory.mapping(held) is None
-        assert memory.mapping(mapped) is not None
-        memory.release(mapped)
+        assert arrays.mapping(held) is None
+        assert arrays.mapping(mapped) is not None
+        arrays.release(mapped)
         assert (mapped == 3).all()
         assert not list(tmp_path.iterdir())
         del held
-        assert memory.mapping(memory.empty((1000, 1000), np.float64)) is None  # its place is free again
-    assert memory.mapping(memory.empty(10**6, np.float64)) is None
+        assert arrays.mapping(arrays.empty((1000, 1000), np.float64)) is None  # its place is free again
+    assert arrays.mapping(arrays.empty(10**6, np.float64)) is None
 
 
 def test_released_pages_are_not_resident(tmp_path: Path) -> None:
     with memory.within(0, tmp_path):
-        array = memory.empty(10**7, np.float64)
+        array = arrays.empty(10**7, np.float64)
     array[:] = 1
     full = memory.resident()
-    memory.release(array[: 5 * 10**6])
+    arrays.release(array[: 5 * 10**6])
     assert 30 * MB < full - memory.resident() < 50 * MB
     assert array.sum() == 10**7
 
 
 def test_rows_are_gathered_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "PART", 100)
+    monkeypatch.setattr(arrays, "PART", 100)
     array, rows = np.arange(300).reshape(100, 3), np.array([0, 1, 50, 51, 99])
-    blocks = list(memory.gather(array, rows))
+    blocks = list(arrays.gather(array, rows))
     assert len(blocks) == 3
     assert (np.concatenate([values for _, values in blocks]) == array[rows]).all()
-    assert (memory.take(array, rows) == array[rows]).all()
+    assert (arrays.take(array, rows) == array[rows]).all()
 
 
 def test_no_room_for_a_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_no_room_for_a_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("os.posix_fallocate", refuse)
     with memory.within(0, tmp_path), pytest.raises(SignError, match=r"no room on the disk for 8.0 MB"):
-        memory.empty(10**6, np.float64)
+        arrays.empty(10**6, np.float64)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_changes_of_a_private_map_are_kept(tmp_path: Path) -> None:
     np.save(tmp_path / "x", np.zeros(10**5))
     private, shared = (np.load(tmp_path / "x.npy", mmap_mode=mode) for mode in ("c", "r"))
     private[5] = 1
-    memory.release(private, private[:100], shared)
+    arrays.release(private, private[:100], shared)
     assert private[5] == 1
-    assert memory.mapping(private) is None
-    assert memory.mapping(shared[3:]) is not None
+    assert arrays.mapping(private) is None
+    assert arrays.mapping(shared[3:]) is not None
 
 
 def test_a_control_group_counts_with_what_it_could_give_back(

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from sign.models.sign import SIGN
-from sign.validation import Architecture
+from sign.training.settings import Architecture
 
 
 def architecture(**changes: object) -> Architecture:

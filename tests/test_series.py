@@ -157,6 +157,6 @@ def test_the_rows_of_a_run_are_gone_before_those_of_the_next_are_loaded(
         made.append(weakref.ref(datamodule))
         return datamodule
 
-    monkeypatch.setattr(experiment, "prepare", remembered)
+    monkeypatch.setattr(run, "prepare", remembered)
     train_series(planned(tmp_path, "dataset.seed=${seed}", "training.max_epochs=1", "runs=3"))
     assert len(made) == 3

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sign.errors import SignError
 from sign.graph.csr import CSR, index_type
-from sign.system import memory
+from sign.system import arrays, memory
 from sign.system.hashing import digest
 
 NODES = 12
@@ -25,8 +25,8 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
     if request.param == "memory":
         yield
         return
-    monkeypatch.setattr(memory, "SMALL", 0)
-    monkeypatch.setattr(memory, "PART", 64)
+    monkeypatch.setattr(arrays, "SMALL", 0)
+    monkeypatch.setattr(arrays, "PART", 64)
     with memory.within(0, tmp_path):
         yield
 
@@ -94,7 +94,7 @@ def test_weights_that_differ_by_direction_are_not_symmetric() -> None:
 
 
 def test_mapped_edges_give_the_same_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "PART", 1000)
+    monkeypatch.setattr(arrays, "PART", 1000)
     edges = np.random.default_rng(0).integers(0, 200, (2, 3000)).astype(np.int32)
     np.save(tmp_path / "edges", edges)
     source, target = np.load(tmp_path / "edges.npy", mmap_mode="r")

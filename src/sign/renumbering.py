@@ -6,7 +6,8 @@ every bit of it, is the same.
 
 import numpy as np
 
-from sign.graph.csr import CSR, Array, Matrix
+from sign.graph.csr import CSR, Array
+from sign.graph.matrix import Matrix
 from sign.graph.partition import pointers
 
 

@@ -13,7 +13,7 @@ from sign.datasets.base import Dataset
 from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.tracking.base import WandB
-from sign.validation import Checked, Range, check
+from sign.validation import Range, Validated, check
 
 KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold
 
@@ -44,7 +44,7 @@ def dataset_and_engine(cfg: DictConfig) -> tuple[Dataset, Engine, Path]:
 
 
 @dataclass(frozen=True)
-class StoreRequest(Checked):
+class StoreRequest(Validated):
     """What ``src/store.py`` is asked to do."""
 
     action: Literal["list", "verify", "prune", "export"]

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 
 
 def graph_of(

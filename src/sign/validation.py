@@ -32,7 +32,6 @@ Power = Annotated[int, Range(0)]
 Count = Annotated[int, Range(1)]
 Seed = Annotated[int, Range(0, 2**32 - 1)]  # what numpy and torch both take
 Probability = Annotated[float, Range(0, below=1)]
-Job = Literal["train", "search", "reproduce"]
 
 
 def check(name: str, value: Any, hint: Any) -> None:
@@ -64,63 +63,10 @@ def check(name: str, value: Any, hint: Any) -> None:
         raise FieldError(name, value, "must be a text that is not empty")
 
 
-class Checked:
+class Validated:
     """A dataclass whose fields are checked against their annotations when it is made."""
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self), include_extras=True)
         for field in fields(self):  # type: ignore[arg-type]
             check(field.name, getattr(self, field.name), hints[field.name])
-
-
-@dataclass(frozen=True)
-class Architecture(Checked):
-    """The network: ``inception_layers`` a branch, then ``classification_layers``, then a Linear."""
-
-    inception_layers: Power
-    inception_units: Count
-    classification_layers: Power
-    classification_units: Count
-    activation: Literal["relu", "prelu"]
-    dropout: Probability
-    input_dropout: Probability
-    batch_norm: bool
-
-
-@dataclass(frozen=True)
-class Training(Checked):
-    """Adam on minibatches, stopped when the validation loss has not improved for ``patience`` epochs."""
-
-    learning_rate: Annotated[float, Range(0)]
-    weight_decay: Annotated[float, Range(0)]
-    batch_size: Count
-    max_epochs: Count
-    patience: Count
-    monitor: Literal["val/loss", "val/accuracy", "val/micro_f1"]
-
-
-@dataclass(frozen=True)
-class Device(Checked):
-    """Where a network is trained, in which precision, and by how many processes.
-
-    ``devices`` on each of ``num_nodes`` machines; None: as many as torchrun or SLURM started, or as there are GPUs.
-    """
-
-    accelerator: Literal["auto", "cpu", "gpu", "mps"]
-    precision: Literal["32-true", "16-mixed", "bf16-mixed"]
-    compile: bool = False
-    devices: Annotated[int | None, Range(1)] = 1
-    num_nodes: Annotated[int | None, Range(1)] = 1
-
-    @property
-    def several(self) -> bool:
-        """Whether more than one process is asked for."""
-        return self.devices != 1 or self.num_nodes not in (None, 1)
-
-
-@dataclass(frozen=True)
-class Scaling(Checked):
-    """What is done to the features before diffusion, and to the rows of each hop before the network."""
-
-    features: Literal["none", "row_sum", "standardize"]
-    hops: Literal["none", "l2"]

@@ -14,7 +14,7 @@ from sign.datasets import ogb, raw_files
 from sign.datasets.ogb import SPLITS, Ogb
 from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import FieldError, SignError
-from sign.system import memory
+from sign.system import arrays, memory
 
 NODES, EDGES, FEATURES = 40, 90, 5
 GRAPHS = list(SPLITS)
@@ -70,7 +70,7 @@ def write(data_dir: Path, graph: str, compressed: bool = True, **changes: Any) -
 def test_small_files_of_the_same_layout(
     tmp_path: Path, graph: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(raw, "BLOCK", block)
+    monkeypatch.setattr(raw_files, "BLOCK", block)
     given, loaded = contents(graph), write(tmp_path, graph).load()
     expected = np.zeros((NODES, NODES))
     source, target = given["edges"]
@@ -89,11 +89,11 @@ def test_small_files_of_the_same_layout(
 def test_a_budget_changes_nothing(tmp_path: Path, graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = write(tmp_path, graph)
     held = dataset.load()
-    monkeypatch.setattr(memory, "SMALL", 0)
-    monkeypatch.setattr(memory, "PART", 100)
+    monkeypatch.setattr(arrays, "SMALL", 0)
+    monkeypatch.setattr(arrays, "PART", 100)
     with memory.within(0, tmp_path / "scratch"):
         mapped = dataset.load()
-    assert memory.mapping(mapped.adjacency.indices) is not None
+    assert arrays.mapping(mapped.adjacency.indices) is not None
     assert mapped.adjacency.digest == held.adjacency.digest
     assert mapped.features_digest == held.features_digest
 
@@ -136,7 +136,7 @@ def test_what_was_read_once_is_mapped_until_the_raw_file_changes(tmp_path: Path,
     kept = {file: file.stat().st_mtime_ns for file in arrays.glob("*.npy")}
     assert {file.name.split("-")[0] for file in kept} == {"source", "target", "features", "labels"}
     again = dataset.load()
-    assert memory.mapping(again.features) is not None
+    assert arrays.mapping(again.features) is not None
     assert again.features_digest == first.features_digest
     assert {file: file.stat().st_mtime_ns for file in arrays.glob("*.npy")} == kept
     for file in (tmp_path / f"ogbn_{graph}" / "raw").iterdir():
@@ -151,7 +151,7 @@ def test_a_conversion_that_is_interrupted_is_not_taken_for_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = write(tmp_path, "papers100M")
-    monkeypatch.setattr(raw, "BLOCK", 100)
+    monkeypatch.setattr(raw_files, "BLOCK", 100)
     whole = raw_files.Growing.append
     calls = []
 

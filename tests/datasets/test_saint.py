@@ -10,11 +10,10 @@ import pytest
 import scipy.sparse
 
 from sign.config.configure import Settings
-from sign.datasets import graphsaint
 from sign.datasets.graphsaint import FILES, FOLDERS, Saint
 from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import SignError
-from sign.system import memory
+from sign.system import arrays, memory
 
 NODES = 8
 EDGES = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0), (2, 2)]
@@ -43,7 +42,7 @@ def write(data_dir: Path, graph: str, **changes: Any) -> Saint:
 def test_small_files_of_the_same_layout(
     tmp_path: Path, graph: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saint, "BLOCK", block)  # labels are read in pieces, too
+    monkeypatch.setattr(graphsaint, "BLOCK", block)  # labels are read in pieces, too
     loaded = write(tmp_path, graph).load()
     folder = tmp_path / FOLDERS[graph]
     expected = scipy.sparse.load_npz(folder / "adj_full.npz").toarray()
@@ -64,11 +63,11 @@ def test_small_files_of_the_same_layout(
 def test_a_budget_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = write(tmp_path, "yelp")
     held = dataset.load()
-    monkeypatch.setattr(memory, "SMALL", 0)
-    monkeypatch.setattr(memory, "PART", 100)
+    monkeypatch.setattr(arrays, "SMALL", 0)
+    monkeypatch.setattr(arrays, "PART", 100)
     with memory.within(0, tmp_path / "scratch"):
         mapped = dataset.load()
-    assert memory.mapping(mapped.features) is not None
+    assert arrays.mapping(mapped.features) is not None
     assert mapped.adjacency.digest == held.adjacency.digest
     assert mapped.features_digest == held.features_digest
 
@@ -90,7 +89,7 @@ def test_a_missing_file_is_named_with_its_folder_and_its_source(
 ) -> None:
     dataset = write(tmp_path, "flickr")
     (tmp_path / FOLDERS["flickr"] / "feats.npy").unlink()
-    monkeypatch.setattr(saint, "ADDRESS", "http://127.0.0.1:9/{}")
+    monkeypatch.setattr(graphsaint, "ADDRESS", "http://127.0.0.1:9/{}")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(SignError, match=r"Flickr/raw: lacks feats.npy; put them there from http://.*1join-"):
         dataset.load()

@@ -7,7 +7,7 @@ import pytest
 
 from sign.datasets.synthetic.lookalike import SIZES, Shape
 from sign.errors import FieldError
-from sign.system import memory
+from sign.system import arrays, memory
 
 
 @pytest.mark.parametrize("like", list(SIZES))
@@ -35,11 +35,11 @@ def test_equal_settings_give_equal_graphs_wherever_they_lie(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Shape(name="x", like="reddit", scale=0.01).load()
-    monkeypatch.setattr(memory, "SMALL", 0)
-    monkeypatch.setattr(memory, "PART", 10_000)
+    monkeypatch.setattr(arrays, "SMALL", 0)
+    monkeypatch.setattr(arrays, "PART", 10_000)
     with memory.within(0, tmp_path):
         mapped = Shape(name="x", like="reddit", scale=0.01).load()
-    assert memory.mapping(mapped.features) is not None
+    assert arrays.mapping(mapped.features) is not None
     assert mapped.features_digest == held.features_digest
     assert mapped.adjacency.digest == held.adjacency.digest
     other = Shape(name="x", like="reddit", scale=0.01, seed=1).load()

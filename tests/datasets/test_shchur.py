@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from conftest import REAL_DATA
 
-from sign.datasets import amazon_coauthor
 from sign.datasets.amazon_coauthor import FILES, Shchur
 from sign.errors import SignError
 
@@ -84,7 +83,7 @@ def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shchur, "ADDRESS", "http://127.0.0.1:9")
+    monkeypatch.setattr(amazon_coauthor, "ADDRESS", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(SignError, match=r"lacks amazon_electronics_photo.npz; put them there from http"):
         Shchur(name="photo", graph="photo", data_dir=str(tmp_path)).load()

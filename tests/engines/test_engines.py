@@ -13,10 +13,11 @@ from sign.engines.base import Engine
 from sign.engines.local.engine import LocalEngine
 from sign.engines.torch import TorchEngine
 from sign.errors import FieldError, SignError
-from sign.graph.csr import CSR, Matrix
+from sign.graph.csr import CSR
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.graph.partition import row_blocks
-from sign.system import memory
+from sign.system import arrays
 
 ENGINES = [LocalEngine(), LocalEngine(threads=1), TorchEngine()]
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=repr)
@@ -111,7 +112,7 @@ def test_some_rows_are_those_of_all_rows_and_read_nothing_else(
 def test_mapped_rows_give_the_same_bits(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "PART", 1000)
+    monkeypatch.setattr(arrays, "PART", 1000)
     graph = Communities(nodes=500, edges=4000).load()
     weights = np.random.default_rng(0).random(graph.adjacency.entries).astype(np.float32)
     held = CSR(graph.adjacency.indptr, graph.adjacency.indices, weights)

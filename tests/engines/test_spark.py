@@ -33,8 +33,9 @@ from sign.engines.spark import session
 from sign.engines.spark.engine import SparkEngine
 from sign.errors import FieldError, SignError
 from sign.graph.classification import problem_of
-from sign.graph.csr import Floats, Matrix
+from sign.graph.csr import Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.base import Operator, Product
 from sign.operators.clique import CliqueAdjacency

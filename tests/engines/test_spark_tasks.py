@@ -18,8 +18,9 @@ from sign.engines.spark.block_tasks import CURRENT, Choose, Combine, Cut, Multip
 from sign.engines.spark.blocks import ranges, row_records
 from sign.engines.spark.records import Record, pack
 from sign.engines.spark.shared_folder import Place
-from sign.graph.csr import Floats, Matrix
+from sign.graph.csr import Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import ONE_PRODUCT
 from sign.operators.chebyshev import apply_polynomial
 from sign.operators.motif_counts import orient, triangles

@@ -18,7 +18,6 @@ from optuna.trial import TrialState
 from search.helping import SPACE, search
 
 from sign.errors import SignError
-from sign.search import study_db
 from sign.search.db_lock import Turn
 from sign.search.sampler import make_sampler
 from sign.search.slots import make_slots

@@ -19,7 +19,7 @@ def test_the_table_shows_what_is_done_running_failed_and_best(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = Console(file=io.StringIO(), force_terminal=True, width=160)
-    monkeypatch.setattr(view, "console", screen)
+    monkeypatch.setattr(progress, "console", screen)
     search(tmp_path, 3, make_slots(1, None, "cpu"), lambda number: WHAT.get(number, []))
     ledger = Ledger(tmp_path, "study", SPACE, 5)
 
@@ -46,7 +46,7 @@ def test_lines_and_the_summary_where_there_is_no_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = Console(file=io.StringIO(), width=160)
-    for module in (view, summary):
+    for module in (progress, results):
         monkeypatch.setattr(module, "console", paper)
     ledger = Ledger(tmp_path, "study", SPACE, 6)
     with progress.View(ledger) as lines:

@@ -25,9 +25,10 @@ from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
 from sign.store.store import Store
 from sign.tracking.base import Tracker
-from sign.validation import Architecture, Count, Device, Job, Power, Scaling, Seed, Training, check
+from sign.training.settings import Architecture, Device, JobType, Scaling, Training
+from sign.validation import Count, Power, Seed, check
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
+CONF = Path(__file__).resolve().parents[3] / "conf"
 # A resumed run keeps its settings; where and how long it runs may be changed.
 FREE = (
     "trainer",
@@ -64,7 +65,7 @@ class Settings:
     ckpt_path: Path | None
     composed: dict[str, Any]
     runs: int = 1
-    job: Job = "train"
+    job: JobType = "train"
     group: str = ""
     experiment: str | None = None
     run_folder: Path | None = None  # None: a new one, named by time and seed
@@ -167,7 +168,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
         raise SignError(f"{name}: there is no such setting; --help shows all")
     check("seed", plain.get("seed"), Seed)
     check("runs", plain.get("runs", 1), Count)
-    check("job", plain.get("job", "train"), Job)
+    check("job", plain.get("job", "train"), JobType)
     check("group", plain.get("group"), str | None)
     for kind in ("data_dir", "store_dir", "output_dir"):
         check(f"paths.{kind}", plain["paths"].get(kind), str)

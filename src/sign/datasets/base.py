@@ -10,11 +10,11 @@ from sign.errors import FieldError
 from sign.graph.classification import Problem, problem_of
 from sign.graph.csr import Array
 from sign.graph.graph import Graph
-from sign.validation import Checked
+from sign.validation import Validated
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset(Checked, ABC):
+class Dataset(Validated, ABC):
     """A source of one graph. ``inductive`` chooses the protocol: see :mod:`sign.diffusion.precompute`."""
 
     name: str

@@ -15,7 +15,7 @@ from sign.datasets.raw_files import BLOCK, WHOLE, Member, reading
 from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
 from sign.graph.csr import CSR, Array, Floats, index_type
 from sign.graph.graph import Graph
-from sign.system import memory
+from sign.system import arrays
 
 FOLDERS = {"flickr": "Flickr/raw", "reddit": "Reddit2/raw", "yelp": "Yelp/raw", "ppi": "PPI/raw"}
 FILES = ("adj_full.npz", "feats.npy", "class_map.json", "role.json")
@@ -118,10 +118,10 @@ def _features(file: Path) -> Floats:
         raw = np.load(file, mmap_mode="r", allow_pickle=False)
         if raw.ndim != 2 or raw.dtype.kind not in "fiub":
             raise ValueError(f"it holds {raw.dtype} of shape {raw.shape}")
-    features = memory.empty(raw.shape, np.float32)
-    for part in memory.parts(raw):
+    features = arrays.empty(raw.shape, np.float32)
+    for part in arrays.parts(raw):
         features[part] = raw[part]
-        memory.release(features[part])
+        arrays.release(features[part])
     return features
 
 

@@ -14,7 +14,7 @@ from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array, index_type
 from sign.graph.graph import Graph
-from sign.system import memory
+from sign.system import arrays
 
 ADDRESS = "http://snap.stanford.edu/ogb/data/nodeproppred/{}.zip"
 ARCHIVES = {"products": "products", "arxiv": "arxiv", "papers100M": "papers100M-bin"}
@@ -53,7 +53,7 @@ class Ogb(Dataset):
         nodes, (source, target, features, labels) = read(folder, published.classes)
         train, val, test = (np.sort(column(folder / split)) for split in splits)
         if self.check:
-            classes = 1 + max(int(labels[part].max()) for part in memory.parts(labels))
+            classes = 1 + max(int(labels[part].max()) for part in arrays.parts(labels))
             split = shares(train, val, test)
             compare(self.name, published, Statistics(nodes, len(source), features.shape[1], classes, split))
         return Graph(

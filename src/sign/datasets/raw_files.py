@@ -18,7 +18,7 @@ from numpy.lib import format as npy
 from sign.datasets.download import locked
 from sign.errors import SignError, reason
 from sign.graph.csr import Array
-from sign.system import memory
+from sign.system import arrays
 from sign.system.console import console
 
 BLOCK = 1 << 24  # bytes that are read at a time
@@ -72,11 +72,11 @@ class Member:
 
     def read(self) -> Array:
         """All numbers, within the memory budget."""
-        array, first = memory.empty(prod(self.shape), self.dtype.newbyteorder("=")), 0
+        array, first = arrays.empty(prod(self.shape), self.dtype.newbyteorder("=")), 0
         for block in self.blocks():
             part = slice(first, first := first + len(block))
             array[part] = block
-            memory.release(array[part])
+            arrays.release(array[part])
         return array.reshape(self.shape, order="F" if self.fortran else "C")
 
 

@@ -12,7 +12,7 @@ from sign.datasets.raw_files import BLOCK, keep, whole_numbers
 from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
-from sign.system import memory
+from sign.system import arrays
 from sign.validation import Count, Seed
 
 FOLDER, FILE = "wikipedia_link_en", "out.wikipedia_link_en"
@@ -43,7 +43,7 @@ class Wikipedia(Dataset):
         source, target = keep(
             folder / FILE, folder / ARRAYS, ("source", "target"), lambda: _links(folder / FILE)
         )
-        nodes = 1 + max(int(ends[part].max()) for ends in (source, target) for part in memory.parts(ends))
+        nodes = 1 + max(int(ends[part].max()) for ends in (source, target) for part in arrays.parts(ends))
         train, val, test = split_by_fraction(nodes, 0.5, 0.25, self.seed)
         if self.check:
             split = shares(train, val, test)
@@ -65,11 +65,11 @@ class Wikipedia(Dataset):
         )
 
     def _features(self, nodes: int) -> Floats:
-        features = memory.empty((nodes, self.features), np.float32)
+        features = arrays.empty((nodes, self.features), np.float32)
         for start in range(0, nodes, ROWS):
             part = features[start : start + ROWS]
             np.random.default_rng([self.seed, 2, start]).standard_normal(dtype=np.float32, out=part)
-            memory.release(part)
+            arrays.release(part)
         return features
 
 

@@ -15,10 +15,11 @@ import numpy as np
 from sign.engines.base import Engine, Job, as_stored
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
-from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
 from sign.store.store import Chain, Draft, Store
-from sign.system import memory
+from sign.system import arrays
 from sign.system.console import console
 from sign.system.hashing import digest
 
@@ -147,9 +148,9 @@ def _compute(task: Task, origin: Origin, chain: Chain, used: Rows, missing: list
 def _write_features(task: Task, origin: Origin, used: Rows, draft: Draft) -> float:
     """Store the scaled features."""
     began, features = time.perf_counter(), origin.graph.features
-    for place, rows in memory.gather(features, used):
+    for place, rows in arrays.gather(features, used):
         draft.array[place] = as_stored(origin.scaling.apply(rows), task.store.dtype, "the features")
-        memory.release(draft.array[place])
+        arrays.release(draft.array[place])
     return draft.commit(time.perf_counter() - began, 0)
 
 
@@ -166,7 +167,7 @@ def _write_powers(
     def write(power: int, rows: slice, columns: slice, values: Array) -> None:
         array = drafts[power].array
         array[rows, columns] = values
-        memory.release(array[rows])
+        arrays.release(array[rows])
 
     def finished(power: int, taken: float) -> None:
         seconds[power] = drafts[power].commit(taken, operator.products)
@@ -237,5 +238,5 @@ def _read(task: Task, origin: Origin, power: int, rows: slice, columns: slice) -
     array = task.chain(None).open(power) if power else origin.graph.features
     values = array[rows, columns].astype(np.float32) if power else origin.scaling.apply(array[rows], columns)
     if isinstance(array, np.ndarray):
-        memory.release(array[rows])
+        arrays.release(array[rows])
     return values

@@ -11,7 +11,7 @@ from sign.diffusion.precompute import Hops, Precomputation
 from sign.errors import SignError
 from sign.graph.classification import Problem
 from sign.store.store import Store
-from sign.system import memory
+from sign.system import arrays
 from sign.system.hashing import digest
 
 
@@ -46,7 +46,7 @@ def _write(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -
         nodes = np.arange(scope.nodes) if scope.used is None else scope.used
         chain = target.chain(problem.name, **key)
         with chain.locked(lambda: None), chain.draft(hop.power, (len(nodes), scope.features)) as draft:
-            for place, values in memory.gather(hop.array, hop.places(nodes)):
+            for place, values in arrays.gather(hop.array, hop.places(nodes)):
                 draft.array[place] = values
             draft.commit(hop.seconds, hop.products)
     rows = {split: nodes for scope in problem.scopes for split, nodes in scope.rows.items()}

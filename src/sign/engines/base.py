@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from sign.errors import FieldError, SignError
-from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import ONE_PRODUCT, Operator, Polynomial, Product
 from sign.system import memory
-from sign.validation import Checked
+from sign.validation import Validated
 
 
 def _ignore(*_: object) -> None:
@@ -76,7 +77,7 @@ def as_stored(values: Array, dtype: str, what: str) -> Array:
 
 
 @dataclass(frozen=True)
-class Engine(Checked, ABC):
+class Engine(Validated, ABC):
     """Somewhere to multiply a sparse matrix by a block of features.
 
     ``memory`` is what may be resident while hops are computed, such as 4GB; null is a share of what the machine

@@ -12,9 +12,10 @@ import numpy as np
 
 from sign.engines.base import Engine, Job
 from sign.errors import SignError
-from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats
+from sign.graph.matrix import Matrix
 from sign.renumbering import places, renumbered
-from sign.system import memory
+from sign.system import arrays, memory
 
 MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array
 
@@ -61,8 +62,8 @@ def _column_blocks(engine: Engine, job: Job) -> list[slice]:
             f"{least} would do"
         )
     width = math.ceil(columns / math.ceil(columns / min(widest, columns)))
-    if width < columns and widest >= memory.LINE:  # whole cache lines, where that can be
-        width = min(-(-width // memory.LINE), widest // memory.LINE) * memory.LINE
+    if width < columns and widest >= arrays.LINE:  # whole cache lines, where that can be
+        width = min(-(-width // arrays.LINE), widest // arrays.LINE) * arrays.LINE
     blocks = [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
     if len(blocks) > 1:
         job.remark(
@@ -75,7 +76,7 @@ def _column_blocks(engine: Engine, job: Job) -> list[slice]:
 def _load(job: Job, block: slice) -> Floats:
     """Columns of the array that products start from, read in order."""
     x = np.empty((job.matrix.csr.nodes, block.stop - block.start), np.float32)
-    for part in memory.cut(len(x), job.row_bytes):
+    for part in arrays.cut(len(x), job.row_bytes):
         x[part] = job.read(part, block)
     return x
 
@@ -108,5 +109,5 @@ def _round(job: Job, x: Floats, power: int) -> None:
 
 def _parts(job: Job, x: Floats, rows: Array | None) -> Iterator[tuple[slice, slice | Array]]:
     """Some rows of x, or all, in parts that take little memory: which of the rows they are, and where they stand."""
-    for part in memory.cut(len(x) if rows is None else len(rows), job.row_bytes):
+    for part in arrays.cut(len(x) if rows is None else len(rows), job.row_bytes):
         yield part, part if rows is None else rows[part]

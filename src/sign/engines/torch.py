@@ -12,7 +12,8 @@ import numpy as np
 
 from sign.engines.base import Engine
 from sign.errors import SignError
-from sign.graph.csr import CSR, Array, Floats, Matrix, index_type
+from sign.graph.csr import CSR, Array, Floats, index_type
+from sign.graph.matrix import Matrix
 
 if TYPE_CHECKING:
     import torch

@@ -17,7 +17,7 @@ from sign.graph.partition import (
     thread_blocks,
     windows,
 )
-from sign.system import memory
+from sign.system import arrays
 from sign.system.hashing import digest
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def check_weights(weights: Array, edges: int) -> None:
     if weights.shape != (edges,):
         raise SignError(f"weights of shape {weights.shape} for {edges} edges")
     low, high = WEIGHTS
-    for part in memory.parts(weights):
+    for part in arrays.parts(weights):
         right = (weights[part] >= low) & (weights[part] <= high)
         if not right.all():
             raise SignError(
@@ -49,7 +49,7 @@ def check_weights(weights: Array, edges: int) -> None:
 
 def check_ends(ends: Array, nodes: int) -> None:
     """Refuse edges of nodes that do not exist."""
-    for part in memory.parts(ends):
+    for part in arrays.parts(ends):
         low, high = int(ends[part].min()), int(ends[part].max())
         if low < 0 or high >= nodes:
             wrong = low if low < 0 else high
@@ -130,21 +130,21 @@ class CSR:
             check_weights(weights, len(source))
         lengths = np.zeros(nodes, np.int64)
         threads = np.linspace(0, nodes, thread_blocks() // BLOCKS_PER_THREAD + 1).astype(np.int64)
-        for part in memory.parts(source):
+        for part in arrays.parts(source):
             build_kernels.count_edges(source[part], target[part], both, threads, lengths)
-            memory.release(target[part])
+            arrays.release(target[part])
         indptr = pointers(lengths)
-        indices = memory.empty(int(indptr[-1]), index_type(nodes))
-        values = None if weights is None else memory.empty(len(indices), np.float32)
+        indices = arrays.empty(int(indptr[-1]), index_type(nodes))
+        values = None if weights is None else arrays.empty(len(indices), np.float32)
         cursors = indptr[:-1].copy()
         for blocks in blocks_by_window(indptr, indices, values):
-            for part in memory.parts(source):
+            for part in arrays.parts(source):
                 given = None if weights is None else weights[part]
                 threads = blocks[::BLOCKS_PER_THREAD]
                 build_kernels.place_edges(
                     source[part], target[part], given, both, threads, cursors, indices, values
                 )
-                memory.release(target[part], given)
+                arrays.release(target[part], given)
             build_kernels.sort_rows(indptr, indices, values, blocks, lengths)
         return replace(cls._joined(indptr, lengths, indices, values), listed=len(source))
 
@@ -213,8 +213,8 @@ class CSR:
         for rows, part in self._spans():
             count_columns(rows, self.indices[part], threads, lengths)
         indptr = pointers(lengths)
-        indices = memory.empty(self.entries, self.indices.dtype)
-        values = None if self.weights is None else memory.empty(self.entries, np.float32)
+        indices = arrays.empty(self.entries, self.indices.dtype)
+        values = None if self.weights is None else arrays.empty(self.entries, np.float32)
         cursors = indptr[:-1].copy()
         for blocks in blocks_by_window(indptr, indices, values):
             threads = blocks[::BLOCKS_PER_THREAD]
@@ -240,8 +240,8 @@ class CSR:
         for bounds in blocks_by_window(self.indptr, self.indices, other.indices):
             count_union(*mine, *theirs, bounds, lengths)
         indptr = pointers(lengths)
-        indices = memory.empty(int(indptr[-1]), self.indices.dtype)
-        values = memory.empty(len(indices), np.float32)
+        indices = arrays.empty(int(indptr[-1]), self.indices.dtype)
+        values = arrays.empty(len(indices), np.float32)
         for bounds in blocks_by_window(indptr, indices, values, *self.arrays, *other.arrays):
             fill_mean(*mine, self.weights, *theirs, other.weights, bounds, indptr, indices, values)
         return CSR(indptr, indices, values)
@@ -261,7 +261,7 @@ class CSR:
         for array in (self.indices, self.weights):
             if array is None:
                 continue
-            copies.append(memory.empty(int(indptr[-1]), array.dtype))
+            copies.append(arrays.empty(int(indptr[-1]), array.dtype))
             for bounds in blocks_by_window(self.indptr, array, chosen, copies[-1]):
                 copy_chosen(self.indptr, array, chosen, bounds, indptr, copies[-1])
         indices, *weights = copies
@@ -271,7 +271,7 @@ class CSR:
         """The matrix without its diagonal."""
         from sign.graph.query_kernels import mark_loops
 
-        chosen = memory.empty(self.entries, np.bool_)
+        chosen = arrays.empty(self.entries, np.bool_)
         for bounds in blocks_by_window(self.indptr, self.indices, chosen):
             mark_loops(self.indptr, self.indices, bounds, chosen)
         return self.keep(chosen)
@@ -290,7 +290,7 @@ class CSR:
 
         if share == 0:
             return self
-        chosen = memory.empty(self.entries, np.bool_)
+        chosen = arrays.empty(self.entries, np.bool_)
         limit = np.uint64(share * 2.0**64)
         for bounds in blocks_by_window(self.indptr, self.indices, chosen):
             mark_drawn(self.indptr, self.indices, bounds, np.uint64(seed), limit, chosen)
@@ -307,12 +307,12 @@ class CSR:
         for _, bounds in self.blocks_of(nodes):
             count_induced(*mine, nodes, place, bounds, lengths)
         indptr = pointers(lengths)
-        indices = memory.empty(int(indptr[-1]), self.indices.dtype)
-        values = None if self.weights is None else memory.empty(len(indices), np.float32)
+        indices = arrays.empty(int(indptr[-1]), self.indices.dtype)
+        values = None if self.weights is None else arrays.empty(len(indices), np.float32)
         for _, bounds in self.blocks_of(nodes):
             fill_induced(*mine, self.weights, nodes, place, bounds, indptr, indices, values)
             sort_rows(indptr, indices, values, bounds, lengths)
-            memory.release(indices, values)
+            arrays.release(indices, values)
         return CSR(indptr, indices, values)
 
     def blocks_of(self, rows: Array | None) -> Iterator[tuple[Array | None, Array]]:
@@ -350,39 +350,3 @@ class CSR:
         for first, last in windows(self.indptr, *self.arrays):
             part = slice(int(self.indptr[first]), int(self.indptr[last]))
             yield self.indptr[first : last + 1] - self.indptr[first], part
-
-
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    r"""The matrix :math:`\mathrm{diag}(l)\,(W + \lambda I)\,\mathrm{diag}(r)` that an engine multiplies.
-
-    Normalisation and self-loops stay factors of the product: no normalised copy of the entries is made.
-    """
-
-    csr: CSR
-    left: Floats | None = None
-    right: Floats | None = None
-    self_loop: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("left", "right"):
-            factor = getattr(self, name)
-            if factor is None:
-                continue
-            if factor.shape != (self.csr.nodes,) or factor.dtype != np.float32:
-                raise SignError(
-                    f"a matrix has a {name} factor of {factor.dtype} and shape {factor.shape}; "
-                    f"it must be float32, one number for each of {self.csr.nodes} nodes"
-                )
-
-    def to_scipy(self) -> "scipy.sparse.csr_array":
-        """The matrix with all factors multiplied out."""
-        import scipy.sparse
-
-        identity = scipy.sparse.eye_array(self.csr.nodes, dtype=np.float32, format="csr")
-        result = self.csr.to_scipy() + self.self_loop * identity
-        for factor, on_left in ((self.left, True), (self.right, False)):
-            if factor is not None:
-                diagonal = scipy.sparse.diags_array(factor)
-                result = diagonal @ result if on_left else result @ diagonal
-        return result.astype(np.float32).tocsr()

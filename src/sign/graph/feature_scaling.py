@@ -6,7 +6,7 @@ import numpy as np
 
 from sign.graph.csr import Array, Floats
 from sign.graph.graph import Graph
-from sign.system import memory
+from sign.system import arrays
 from sign.system.hashing import digest
 
 
@@ -52,7 +52,7 @@ class FeatureScaling:
 def _mean(graph: Graph, center: Array, power: int) -> Array:
     """Mean of (x - center) ** power over the training nodes, block by block in double precision."""
     total = np.zeros_like(center)
-    for _, rows in memory.gather(graph.features, graph.train):
+    for _, rows in arrays.gather(graph.features, graph.train):
         total += ((rows.astype(np.float64) - center) ** power).sum(axis=0)
     return total / len(graph.train)
 

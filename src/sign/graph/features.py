@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sign.graph.csr import Array, Floats
-from sign.system import memory
+from sign.system import arrays
 from sign.system.hashing import digest
 
 
@@ -79,4 +79,4 @@ Features: TypeAlias = Array | SparseFeatures
 
 def take_rows(features: Features, rows: Array) -> Features:
     """Some rows, in sorted order, as they are kept: sparse, or dense within the budget."""
-    return features.take(rows) if isinstance(features, SparseFeatures) else memory.take(features, rows)
+    return features.take(rows) if isinstance(features, SparseFeatures) else arrays.take(features, rows)

@@ -8,7 +8,7 @@ import numpy as np
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, check_weights
 from sign.graph.features import Features, SparseFeatures, take_rows
-from sign.system import memory
+from sign.system import arrays
 from sign.system.hashing import digest
 
 SPLITS = ("train", "val", "test")
@@ -102,7 +102,7 @@ class Graph:
     def _check_features(self) -> None:
         if self.features.dtype.kind not in "fiub":
             raise SignError(f"{self.name}: features of type {self.features.dtype}; they must be numbers")
-        for part in memory.parts(self.features):
+        for part in arrays.parts(self.features):
             finite = np.isfinite(self.features[part])
             if not finite.all():
                 row, column = np.argwhere(~finite)[0]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sign.system import memory
+from sign.system import arrays
 
 Array: TypeAlias = NDArray[Any]
 BLOCKS_PER_THREAD = 16  # enough that one hub row does not leave the other threads idle
@@ -40,24 +40,24 @@ def pointers(lengths: Array) -> NDArray[np.int64]:
     return indptr
 
 
-def windows(indptr: Array, *arrays: Array | None) -> Iterator[tuple[int, int]]:
-    """First and last row of each window of rows whose part of ``arrays`` is used at once.
+def windows(indptr: Array, *columns: Array | None) -> Iterator[tuple[int, int]]:
+    """First and last row of each window of rows whose part of ``columns`` is used at once.
 
     Arrays in memory have one window. Where some are mapped, what was used of them is released with each window.
     """
-    rows, mapped = len(indptr) - 1, [a for a in arrays if a is not None and memory.mapping(a) is not None]
-    room = memory.PART // max((array.itemsize for array in mapped), default=1)
+    rows, mapped = len(indptr) - 1, [a for a in columns if a is not None and arrays.mapping(a) is not None]
+    room = arrays.PART // max((array.itemsize for array in mapped), default=1)
     first = 0
     while first < rows:
         last = rows
         if mapped:
             last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + room, "right")) - 1)
         yield first, last
-        memory.release(*mapped)
+        arrays.release(*mapped)
         first = last
 
 
-def blocks_by_window(indptr: Array, *arrays: Array | None) -> Iterator[Array]:
+def blocks_by_window(indptr: Array, *columns: Array | None) -> Iterator[Array]:
     """Boundaries of blocks of rows for threads, window by window."""
-    for first, last in windows(indptr, *arrays):
+    for first, last in windows(indptr, *columns):
         yield row_blocks(indptr, thread_blocks(), first, last)

@@ -2,7 +2,7 @@
 
 from torch import Tensor, cat, nn
 
-from sign.validation import Architecture
+from sign.training.settings import Architecture
 
 ACTIVATIONS = {"relu": nn.ReLU, "prelu": nn.PReLU}
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sign.graph.csr import Matrix
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, inverse_power
 from sign.validation import Probability, Seed
 

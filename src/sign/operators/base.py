@@ -9,9 +9,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from sign.errors import SignError
-from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats
 from sign.graph.graph import Graph
-from sign.validation import Checked
+from sign.graph.matrix import Matrix
+from sign.validation import Validated
 
 
 class Product(Protocol):
@@ -36,7 +37,7 @@ ONE_PRODUCT = Polynomial((0.0, 1.0))
 
 
 @dataclass(frozen=True)
-class Operator(Checked, ABC):
+class Operator(Validated, ABC):
     """A linear map B. It holds no data: its fields are its equality, its repr and its fingerprint."""
 
     @abstractmethod

@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats
+from sign.graph.matrix import Matrix
 from sign.operators.base import Product
-from sign.system import memory
+from sign.system import arrays
 
 POINTS = 4096  # more than any expansion that is cut above
 CACHED = 1 << 18  # bytes of rows that stay in a core's cache while they are combined
@@ -44,7 +45,7 @@ def apply_polynomial(terms: Array, matrix: Matrix, x: Floats, product: Product) 
     total += np.float32(terms[1]) * current
     for term in terms[2:]:
         following = product(matrix, current, out=free)
-        for part in memory.slices(total, CACHED):
+        for part in arrays.slices(total, CACHED):
             block = following[part]
             block *= 2
             block -= before[part]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from sign.graph.csr import Matrix
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
 from sign.operators.motif import motif_matrix
 from sign.validation import Range

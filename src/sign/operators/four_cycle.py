@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sign.graph.csr import Matrix
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
 from sign.operators.motif import motif_matrix
 

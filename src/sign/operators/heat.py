@@ -6,8 +6,9 @@ from typing import Annotated
 
 import numpy as np
 
-from sign.graph.csr import Array, Floats, Matrix
+from sign.graph.csr import Array, Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, Polynomial, Product, inverse_power
 from sign.operators.chebyshev import apply_polynomial, coefficients
 from sign.validation import Range

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from sign.graph.csr import Floats, Matrix
+from sign.graph.csr import Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, Polynomial, Product, inverse_power
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sign.graph.csr import CSR, Array, Matrix
+from sign.graph.csr import CSR, Array
+from sign.graph.matrix import Matrix
 from sign.operators.base import inverse_power
 
 

@@ -6,8 +6,9 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 
-from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, Polynomial, Product, inverse_power
 from sign.operators.chebyshev import apply_polynomial, coefficients
 from sign.validation import Power, Range

@@ -6,8 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sign.graph.csr import CSR, Array, Matrix
+from sign.graph.csr import CSR, Array
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
 from sign.operators.motif import motif_matrix
 

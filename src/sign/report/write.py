@@ -58,13 +58,13 @@ def _show(records: Sequence[Record], problems: Sequence[Problem], studies: Seque
     """A short table, and one line of counts."""
     rows = tables.comparison(records)
     brief = [column for column in columns.RESULTS.columns if column.key in BRIEF]
-    columns = [column for column in brief if any(write(row, column) != MISSING for row in rows)]
+    shown = [column for column in brief if any(write(row, column) != MISSING for row in rows)]
     table = Table(title=columns.RESULTS.caption, title_justify="left")
-    for column in columns:
+    for column in shown:
         justify: Any = "left" if column.kind in ("text", "long") else "right"
         table.add_column(column.title, justify=justify, no_wrap=justify == "right")
     for row in rows[:LINES]:
-        table.add_row(*(escape(write(row, column)) for column in columns))
+        table.add_row(*(escape(write(row, column)) for column in shown))
     if rows:
         console.print(table)
     if len(rows) > LINES:

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.config.instantiate import writable
 from sign.errors import SignError
-from sign.validation import Checked, Range
+from sign.validation import Range, Validated
 
 TABLES = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs")
 FIGURES = ("triangles", "convergence")
@@ -19,7 +19,7 @@ SMOKE_RUNS = 2  # enough for a deviation
 
 
 @dataclass(frozen=True)
-class Request(Checked):
+class Request(Validated):
     """Tables and figures, and how their cells are trained; ``settings`` are words for every run."""
 
     table: (

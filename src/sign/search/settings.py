@@ -9,11 +9,11 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.config.instantiate import section
 from sign.errors import SignError
-from sign.validation import Checked, Count, Range
+from sign.validation import Count, Range, Validated
 
 
 @dataclass(frozen=True)
-class SearchSettings(Checked):
+class SearchSettings(Validated):
     """How many trials there are, where they run, and where they are written down."""
 
     slots: Annotated[int | None, Range(1)]

@@ -23,9 +23,9 @@ import numpy as np
 
 import sign
 from sign.graph.csr import Array
-from sign.system import locks, memory
+from sign.system import arrays, locks
 from sign.system.hashing import digest
-from sign.validation import Checked
+from sign.validation import Validated
 
 FORMAT = 2  # raised when arrays written before could be misread
 MANIFEST = "manifest.json"
@@ -115,9 +115,9 @@ class Chain:
             self._temporary(file).write_text(text)
             self._publish(file)
         except OSError as error:
-            if error.errno not in memory.FULL:
+            if error.errno not in arrays.FULL:
                 raise
-            raise memory.no_room(file, len(text)) from error
+            raise arrays.no_room(file, len(text)) from error
         finally:
             self._temporary(file).unlink(missing_ok=True)
 
@@ -181,12 +181,12 @@ def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
         np.lib.format.write_array_header_1_0(stream, header)
         size = stream.tell() + math.prod(shape) * np.dtype(dtype).itemsize
         stream.flush()
-        memory.reserve(stream.fileno(), size, file)
+        arrays.reserve(stream.fileno(), size, file)
     return np.load(file, mmap_mode="r+", allow_pickle=False)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
-class Store(Checked):
+class Store(Validated):
     """A folder of chains. ``verify`` compares checksums, not only sizes, before a hop is used.
 
     ``rows``: hops have a row for each node that some split uses, or for ``all`` nodes, from which a higher

@@ -19,7 +19,7 @@ from sign.errors import SignError
 from sign.runs import CHECKPOINTS, Run
 from sign.system.console import console
 from sign.tracking import tables
-from sign.validation import Checked, Range
+from sign.validation import Range, Validated
 
 if TYPE_CHECKING:
     from pytorch_lightning.loggers import Logger
@@ -38,7 +38,7 @@ class RunCard:
 
 
 @dataclass(frozen=True)
-class Tracker(Checked, ABC):
+class Tracker(Validated, ABC):
     """A place that metrics are sent to."""
 
     @abstractmethod
@@ -123,8 +123,8 @@ class WandB(Tracker):
 
         opened.summary.update(tables.summary(run))
         curve = tables.convergence(run)
-        tables = {"paper": tables.against_the_paper(run), "hops": tables.hops(run), "convergence": curve}
-        made = {name: wandb.Table([*made.columns], made.rows) for name, made in tables.items() if made.rows}
+        sources = {"paper": tables.against_the_paper(run), "hops": tables.hops(run), "convergence": curve}
+        made = {name: wandb.Table([*made.columns], made.rows) for name, made in sources.items() if made.rows}
         shown: dict[str, Any] = {f"tables/{name}": table for name, table in made.items()}
         if curve.rows:
             measure = curve.columns[-1]

@@ -26,7 +26,7 @@ from torch.distributed import DistError, TCPStore  # type: ignore[attr-defined]
 from sign.errors import FieldError, SharedError, SignError
 from sign.system.console import console
 from sign.training.ranks import Place, given
-from sign.validation import Device
+from sign.training.settings import Device
 
 Order = dict[str, Any]  # plain values: what to train
 Follow = Callable[[Order, Place], None]  # how another process takes part in it

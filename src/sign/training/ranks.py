@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 from sign.errors import FieldError, SignError
-from sign.validation import Device
+from sign.training.settings import Device
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from sign.graph.graph import SPLITS
 from sign.models.sign import SIGN
 from sign.training.datamodule import Batch
 from sign.training.metrics import Tally
-from sign.validation import Architecture, Training
+from sign.training.settings import Architecture, Training
 
 
 class SIGNTask(pl.LightningModule):

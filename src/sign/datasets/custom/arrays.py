@@ -9,7 +9,7 @@ import numpy as np
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.graph.features import SparseFeatures
-from sign.system import memory
+from sign.system import arrays
 
 NUMBERS = "biuf"  # numpy's kinds of truth values and real numbers
 SPARSE = ("csr", "csc", "coo")
@@ -61,11 +61,11 @@ def dense_features(array: Array, file: Path) -> Floats:
         )
     if array.dtype == np.float32:
         return array
-    features = memory.empty(array.shape, np.float32)
+    features = arrays.empty(array.shape, np.float32)
     with np.errstate(over="ignore"):  # the graph refuses what has become infinite
-        for part in memory.parts(array):
+        for part in arrays.parts(array):
             features[part] = array[part]
-            memory.release(features[part])
+            arrays.release(features[part])
     return features
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sign.datasets.custom.arrays import opened
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
-from sign.system import memory
+from sign.system import arrays
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLES = (".parquet", *TEXT)
@@ -114,7 +114,7 @@ class Table:
 
     def matrix(self, names: Collection[str]) -> Floats:
         """Columns side by side, with NaN where there is nothing."""
-        matrix = memory.empty((self.rows, len(names)), np.float32)
+        matrix = arrays.empty((self.rows, len(names)), np.float32)
         with np.errstate(over="ignore"):  # the graph refuses what has become infinite
             for place, name in enumerate(names):
                 matrix[:, place] = self.column(name).numbers()

@@ -12,7 +12,7 @@ from sign.datasets.statistics import PUBLISHED
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array, Floats, index_type
 from sign.graph.graph import Graph
-from sign.system import memory
+from sign.system import arrays
 from sign.validation import Range, Seed
 
 ROWS = 1 << 16  # features that are drawn at a time
@@ -78,20 +78,20 @@ class Shape(Dataset):
 
         size = SIZES[self.like]
         edges = round(size.pairs * self.scale)
-        source, target = (memory.empty(edges, index_type(self.nodes)) for _ in range(2))
-        for part in memory.parts(source):
+        source, target = (arrays.empty(edges, index_type(self.nodes)) for _ in range(2))
+        for part in arrays.parts(source):
             draw_edges(self.seed, part.start, self.nodes, size.classes, factor, source[part], target[part])
-            memory.release(target[part])
+            arrays.release(target[part])
         return CSR.from_edges(source, target, self.nodes, both=not size.directed)
 
     def _features(self, centres: Floats, community: Array) -> Floats:
-        features = memory.empty((self.nodes, centres.shape[1]), np.float32)
+        features = arrays.empty((self.nodes, centres.shape[1]), np.float32)
 
         def draw(start: int) -> None:
             part = features[start : start + ROWS]
             np.random.default_rng([self.seed, start]).standard_normal(dtype=np.float32, out=part)
             part += SIGNAL * centres[community[start : start + ROWS]]
-            memory.release(part)
+            arrays.release(part)
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(draw, range(0, self.nodes, ROWS)))

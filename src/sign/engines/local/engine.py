@@ -9,8 +9,9 @@ import numpy as np
 
 from sign.engines.base import Engine
 from sign.errors import SignError
-from sign.graph.csr import Array, Floats, Matrix
-from sign.system import memory
+from sign.graph.csr import Array, Floats
+from sign.graph.matrix import Matrix
+from sign.system import arrays
 from sign.validation import Power
 
 WORTH = 40  # products; renumbering takes as long as about three of them, and saves a tenth of each
@@ -46,7 +47,7 @@ class LocalEngine(Engine):
 
     def renumbering(self, matrix: Matrix, products: int) -> Array | None:
         """Nodes of a hub together, for matrices in memory and operators that earn it back."""
-        if not self.reorder or products < WORTH or memory.mapping(matrix.csr.indices) is not None:
+        if not self.reorder or products < WORTH or arrays.mapping(matrix.csr.indices) is not None:
             return None
         from sign.renumbering import by_hubs
 

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit, prange
 
 from sign.engines.local.simd import add, load, prefetch, scale, store, zeros
-from sign.system.memory import LINE
+from sign.system.arrays import LINE
 
 AHEAD = 12  # entries between asking for a row and adding it, about one memory latency
 WIDTHS = (64, 16, 4, 1)  # columns that are summed at once; the sums of 64 fill half of the registers of AVX2

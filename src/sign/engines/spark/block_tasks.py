@@ -10,7 +10,8 @@ import numpy as np
 from sign.engines.local.engine import LocalEngine
 from sign.engines.spark.records import Record, pack, pieces, unpack
 from sign.engines.spark.shared_folder import Shared, open_shared
-from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.csr import CSR, Array, Floats
+from sign.graph.matrix import Matrix
 from sign.graph.partition import pointers
 
 # The kinds of records of a range, in the order in which a task reads them. The first three are the state between two

@@ -21,9 +21,10 @@ from sign.engines.base import Job
 from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut, Multiply
 from sign.engines.spark.records import DDL, SIZE, Record, pieces
 from sign.engines.spark.shared_folder import Place, Shared
-from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.csr import CSR, Array, Floats
+from sign.graph.matrix import Matrix
 from sign.operators.base import ONE_PRODUCT, Polynomial
-from sign.system import memory
+from sign.system import arrays
 
 ORDER = ("key", "kind", "other", "first")
 
@@ -152,7 +153,7 @@ class _Blocks:
             self.put(lambda part: result[part].astype(job.dtype).astype(np.float32))
 
     def _load(self) -> Floats:
-        x = memory.empty((int(self.bounds[-1]), self.width), np.float32)
+        x = arrays.empty((int(self.bounds[-1]), self.width), np.float32)
         for first, values in self.get(None, "float32"):
             x[first : first + len(values)] = values
         return x
@@ -197,4 +198,4 @@ def row_records(csr: CSR, key: int, first: int, last: int) -> Iterator[Record]:
             indices=csr.indices[low:high].astype(np.int64, copy=False),
             values=None if csr.weights is None else csr.weights[low:high],
         )
-        memory.release(csr.indices[low:high], None if csr.weights is None else csr.weights[low:high])
+        arrays.release(csr.indices[low:high], None if csr.weights is None else csr.weights[low:high])

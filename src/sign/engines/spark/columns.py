@@ -15,7 +15,8 @@ from sign.engines.base import Job
 from sign.engines.local.engine import LocalEngine
 from sign.engines.spark.records import DDL, Record, pack, pieces, unpack
 from sign.engines.spark.shared_folder import Place, Shared, open_shared
-from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.csr import CSR, Array, Floats
+from sign.graph.matrix import Matrix
 from sign.operators.base import Product
 
 

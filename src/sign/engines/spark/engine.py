@@ -12,10 +12,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from sign.engines.base import Engine, Job
-from sign.engines.spark import plan, session
+from sign.engines.spark import session
+from sign.engines.spark.plan import Executors, choose
 from sign.errors import FieldError, SignError
-from sign.graph.csr import CSR, Array, Floats, Matrix
+from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.base import ONE_PRODUCT, Operator, Product
 from sign.operators.triangle import TriangleAdjacency
 from sign.system import memory
@@ -72,7 +74,7 @@ class SparkEngine(Engine):
         with self._place() as (spark, place):
             from sign.engines.spark import blocks, columns
 
-            plan = plan.choose(job, self._executors(spark), self.plan, self.blocks, self.width)
+            plan = choose(job, self._executors(spark), self.plan, self.blocks, self.width)
             console.print(f"spark: {plan}", soft_wrap=True)
             if plan.name == "columns":
                 columns.run(job, place, plan.width, _cpus(spark))
@@ -139,11 +141,11 @@ class SparkEngine(Engine):
             reason = session.last_line(error)
             raise SignError(f"engine=spark: the job failed on {self.master}: {reason}") from error
 
-    def _executors(self, spark: Any) -> plan.Executors:
+    def _executors(self, spark: Any) -> Executors:
         context = spark.sparkContext
         slots = max(context.defaultParallelism // _cpus(spark), 1)
         executors = max(len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1, 1)  # one is the driver
-        return plan.Executors(self._room(spark), slots, math.ceil(slots / executors))
+        return Executors(self._room(spark), slots, math.ceil(slots / executors))
 
     def _room(self, spark: Any) -> int:
         """Bytes that the Python processes of an executor may take."""

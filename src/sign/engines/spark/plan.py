@@ -7,7 +7,7 @@ from typing import Literal
 from sign.engines.base import Job
 from sign.errors import SignError
 from sign.operators.base import ONE_PRODUCT
-from sign.system import memory
+from sign.system import arrays, memory
 
 HELD = 0.5  # of the executors' memory that arrays of a plan may take; the rest is for records on their way
 RANGES = 2  # for each task that runs at once, so that all have something to do until the end
@@ -50,15 +50,15 @@ class Plan:
 def choose(job: Job, executors: Executors, plan: str, ranges: int | None, width: int | None) -> Plan:
     """The plan of a job: the one that is asked for, or for ``auto`` the one that fits."""
     csr, has = job.matrix.csr, f"an executor's {memory.readable(executors.memory)}"
-    arrays = (csr.indptr, csr.indices, csr.weights, job.matrix.left, job.matrix.right)
-    graph = sum(array.nbytes for array in arrays if array is not None)
+    parts = (csr.indptr, csr.indices, csr.weights, job.matrix.left, job.matrix.right)
+    graph = sum(array.nbytes for array in parts if array is not None)
     column = 4 * csr.nodes * job.buffers * executors.at_once
     widest = int(HELD * (executors.memory - graph)) // column
-    least = min(job.columns, memory.LINE if plan == "auto" else 1)  # fewer than a cache line are slow
+    least = min(job.columns, arrays.LINE if plan == "auto" else 1)  # fewer than a cache line are slow
     size = f"the graph's {memory.readable(graph)}"
     more = f"{size} and {memory.readable(least * column)} for {least} columns a task"
     if plan != "blocks" and widest >= least:
-        even = max(math.ceil(job.columns / executors.slots), memory.LINE)
+        even = max(math.ceil(job.columns / executors.slots), arrays.LINE)
         return Plan("columns", min(widest, even, job.columns), 0, f"{size} fit {has}")
     if plan == "columns":
         raise SignError(f"engine.plan=columns: {more} do not fit {has}; use engine.plan=blocks")

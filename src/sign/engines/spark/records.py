@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from sign.graph.csr import Array, Floats
-from sign.system import memory
+from sign.system import arrays
 
 SIZE = 1 << 22  # bytes of values in a record, or little more
 BLOBS = ("rows", "indptr", "indices", "values")
@@ -64,4 +64,4 @@ def unpack(batch: pa.RecordBatch) -> Iterator[Record]:
 
 def pieces(rows: int, row_bytes: int) -> list[slice]:
     """Rows cut so that each part is about a record."""
-    return memory.cut(rows, row_bytes, SIZE)
+    return arrays.cut(rows, row_bytes, SIZE)

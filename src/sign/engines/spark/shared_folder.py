@@ -16,7 +16,7 @@ import pyarrow.parquet as parquet
 
 from sign.engines.spark.records import DDL, SCHEMA, Record, pack, unpack
 from sign.graph.csr import Array
-from sign.system import memory
+from sign.system import arrays, memory
 from sign.system.locks import LOCK, locked, locked_if_free
 
 
@@ -90,9 +90,9 @@ class Place:
         home = self if local(self.uri) is not None else self._lasting()
         with home._arriving(unique) as path:
             whole = np.lib.format.open_memmap(path, "w+", array.dtype, array.shape)
-            for part in memory.parts(array):
+            for part in arrays.parts(array):
                 whole[part] = array[part]
-                memory.release(whole[part])
+                arrays.release(whole[part])
         shared = Shared(home.address(unique))
         if home is not self:
             self.session.sparkContext.addFile(shared.uri)

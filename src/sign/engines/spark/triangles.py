@@ -18,7 +18,7 @@ from sign.engines.spark.records import DDL, Record, pack, pieces
 from sign.engines.spark.shared_folder import Place, Shared
 from sign.graph.csr import CSR, Array
 from sign.operators.motif_counts import orient, spread
-from sign.system import memory
+from sign.system import arrays
 
 
 def count(csr: CSR, place: Place, parts: int) -> Array:
@@ -47,7 +47,7 @@ def count(csr: CSR, place: Place, parts: int) -> Array:
     intersect, add = Intersect(bounds, shared), Add(bounds, shared)
     found = by_key(pairs, parts * (parts + 1) // 2).mapInArrow(lambda batches: intersect(batches), DDL)
     by_key(found, parts).mapInArrow(lambda batches: add(batches), DDL).write.parquet(place.address("counts"))
-    counts = memory.empty(len(indices), np.int64)
+    counts = arrays.empty(len(indices), np.int64)
     for record in place.records("counts"):
         values, start = record.numbers("values", np.int64), int(indptr[bounds[record.key]]) + record.first
         counts[start : start + len(values)] = values

@@ -1,0 +1,48 @@
+"""The sparse matrix that an engine multiplies: rows of an adjacency with scaling factors and self-loops."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sign.errors import SignError
+from sign.graph.csr import CSR, Floats
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    r"""The matrix :math:`\mathrm{diag}(l)\,(W + \lambda I)\,\mathrm{diag}(r)` that an engine multiplies.
+
+    Normalisation and self-loops stay factors of the product: no normalised copy of the entries is made.
+    """
+
+    csr: CSR
+    left: Floats | None = None
+    right: Floats | None = None
+    self_loop: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("left", "right"):
+            factor = getattr(self, name)
+            if factor is None:
+                continue
+            if factor.shape != (self.csr.nodes,) or factor.dtype != np.float32:
+                raise SignError(
+                    f"a matrix has a {name} factor of {factor.dtype} and shape {factor.shape}; "
+                    f"it must be float32, one number for each of {self.csr.nodes} nodes"
+                )
+
+    def to_scipy(self) -> "scipy.sparse.csr_array":
+        """The matrix with all factors multiplied out."""
+        import scipy.sparse
+
+        identity = scipy.sparse.eye_array(self.csr.nodes, dtype=np.float32, format="csr")
+        result = self.csr.to_scipy() + self.self_loop * identity
+        for factor, on_left in ((self.left, True), (self.right, False)):
+            if factor is not None:
+                diagonal = scipy.sparse.diags_array(factor)
+                result = diagonal @ result if on_left else result @ diagonal
+        return result.astype(np.float32).tocsr()
