@@ -31,7 +31,7 @@ from sign.engines.base import Engine
 from sign.engines.local.engine import LocalEngine
 from sign.engines.spark import session
 from sign.engines.spark.engine import SparkEngine
-from sign.graph.classification import Problem, problem_of
+from sign.graph.classification import NodeClassification, classification_of
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.store.store import Store
 from sign.system import memory
@@ -65,15 +65,15 @@ def main() -> None:
         bounded(options, Path(folder), console)
 
 
-def drawn(nodes: int, edges: int, features: int) -> Problem:
-    return problem_of(Communities(nodes=nodes, edges=edges, features=features).load())
+def drawn(nodes: int, edges: int, features: int) -> NodeClassification:
+    return classification_of(Communities(nodes=nodes, edges=edges, features=features).load())
 
 
-def two_hops(problem: Problem, engine: Engine, folder: Path) -> float:
+def two_hops(classification: NodeClassification, engine: Engine, folder: Path) -> float:
     """Seconds of two powers into a new store; the features are there before."""
     shutil.rmtree(folder, ignore_errors=True)
-    diffuse(problem, {}, engine, Store(str(folder)))
-    hops = diffuse(problem, {"p": (NormalizedAdjacency(), 2)}, engine, Store(str(folder)))
+    diffuse(classification, {}, engine, Store(str(folder)))
+    hops = diffuse(classification, {"p": (NormalizedAdjacency(), 2)}, engine, Store(str(folder)))
     shutil.rmtree(folder, ignore_errors=True)
     return hops.seconds
 
@@ -95,7 +95,7 @@ def compare(options: Any, folder: Path, console: Console) -> None:
     console.print(
         f"start {started - began:.1f} s, first jobs {time.perf_counter() - started:.1f} s, both not counted below"
     )
-    problem = drawn(options.nodes, options.edges, options.features)
+    classification = drawn(options.nodes, options.edges, options.features)
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     moved: dict[str, int] = {}
     worked: dict[str, float] = {}
@@ -104,7 +104,7 @@ def compare(options: Any, folder: Path, console: Console) -> None:
             if name.startswith("blocks") and turn:
                 continue  # once is enough to see how they grow
             before, work = shuffled(), core_seconds()
-            seconds[name].append(two_hops(problem, engine, folder / "store"))
+            seconds[name].append(two_hops(classification, engine, folder / "store"))
             moved[name], worked[name] = shuffled() - before, core_seconds() - work
     table = Table(
         title=f"two hops, {options.nodes:,} nodes, {options.edges:,} edges, {options.features} features"
@@ -114,21 +114,23 @@ def compare(options: Any, folder: Path, console: Console) -> None:
     for name, every in seconds.items():
         best = min(every)
         times, engine = best / min(seconds["local"]), contenders[name]
-        formula = memory.readable(predicted(problem, engine.blocks)) if name.startswith("blocks") else ""
+        formula = (
+            memory.readable(predicted(classification, engine.blocks)) if name.startswith("blocks") else ""
+        )
         work = f"{worked[name]:.0f}"
         table.add_row(name, f"{best:.1f}", f"{times:.1f}", work, memory.readable(moved[name]), formula)
     console.print(table)
 
 
-def predicted(problem: Problem, ranges: int) -> float:
+def predicted(classification: NodeClassification, ranges: int) -> float:
     """Bytes that two products should move: a sum for each row and range of columns that it has entries in.
 
     Beside these, the features and the pieces of the matrix, eight bytes an entry, are brought to the first stage.
     """
-    graph = problem.scopes[0].origin.graph
+    graph = classification.scopes[0].origin.graph
     lengths = np.diff(graph.undirected.indptr)
     sums = ranges * (1 - (1 - 1 / ranges) ** lengths) + 1  # and the self-loop's
-    row = 4 * problem.scopes[0].features
+    row = 4 * classification.scopes[0].features
     return 2 * float(row * sums.sum() + row * graph.nodes + 8 * lengths.sum())
 
 
@@ -145,11 +147,11 @@ def shuffled() -> int:
 
 
 def bounded(options: Any, folder: Path, console: Console) -> None:
-    problem = drawn(*options.large)
+    classification = drawn(*options.large)
     engine = SparkEngine(master=options.master, path=options.path, executor_memory=options.executor_memory)
     with peaks(psutil.Process(options.watch)) as found:
-        took = two_hops(problem, engine, folder / "store")
-    graph = problem.scopes[0].origin.graph
+        took = two_hops(classification, engine, folder / "store")
+    graph = classification.scopes[0].origin.graph
     size = graph.adjacency.indices.nbytes + graph.adjacency.indptr.nbytes
     console.print(
         f"{graph.nodes:,} nodes, a graph of {memory.readable(size)} and features of "

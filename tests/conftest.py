@@ -15,11 +15,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("sign", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("sign")
 
-REPOSITORY = Path(__file__).parents[1]
-# where real files in PyG's layout may lie: in the checkout, or beside it
-PLACES = (REPOSITORY / "data", REPOSITORY.parent / "shared" / "data")
-REAL_DATA = next((folder for folder in PLACES if folder.is_dir()), PLACES[0])
-
 
 @pytest.fixture
 def configured(tmp_path: Path) -> Callable[..., Settings]:

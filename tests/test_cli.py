@@ -4,35 +4,14 @@ import os
 import re
 import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
-from made_runs import make_run
-
-SLOW = ("torch", "pytorch_lightning", "numba", "wandb", "scipy", "optuna")
-
-
-def command(
-    folder: Path, *arguments: str, program: str = "train", **environment: str
-) -> subprocess.CompletedProcess:
-    """Run a program of ``src/`` in ``folder``."""
-    return subprocess.run(
-        [sys.executable, str(REPOSITORY / "src" / f"{program}.py"), *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, **environment},
-        timeout=300,
-    )
-
-
-def imports(stderr: str) -> set[str]:
-    """What -X importtime saw."""
-    return {line.rsplit("|", 1)[1].strip() for line in stderr.splitlines() if line.startswith("import time:")}
+from common.commands import SLOW, command, imports
+from common.paths import REPOSITORY
+from common.run_folders import make_run
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_experiment import SMALL
+from common.overrides import SMALL
 
 from sign.config.configure import Settings
 from sign.errors import SignError
@@ -16,7 +16,7 @@ from sign.system.atomic_files import write_json
 
 def test_a_run_says_what_it_is(configured: Callable[..., Settings]) -> None:
     settings = configured(
-        *SMALL, "training.max_epochs=2", "job=search", "group=ours", "dataset.inductive=true"
+        *SMALL, "training.max_epochs=2", "job_type=search", "group=ours", "dataset.inductive=true"
     )
     numbers = train(settings)
     (run,) = find_runs([settings.output_dir])
@@ -26,7 +26,7 @@ def test_a_run_says_what_it_is(configured: Callable[..., Settings]) -> None:
     assert {row["val/loss"] > 0 for row in run.epochs()} == {True}
     told = run.description
     assert (told["dataset"], told["model"], told["seed"]) == ("communities", "SIGN(2,0,0)", 0)
-    assert (told["job"], told["group"], told["experiment"]) == ("search", "ours", None)
+    assert (told["job_type"], told["group"], told["experiment"]) == ("search", "ours", None)
     assert [(hop["name"], hop["scope"], hop["found"]) for hop in told["hops"]] == [
         (name, scope, False) for scope in ("train", "full") for name in ("X", "p1", "p2")
     ]

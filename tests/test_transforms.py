@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 import torch_geometric.transforms as T
-from strategies import applied
+from common.graphs import applied
 from torch_geometric.data import Data
 
 import sign.transforms

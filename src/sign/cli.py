@@ -18,6 +18,7 @@ from sign.errors import SignError
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_mode
 from sign.search.worker import answering
+from sign.system.console import show_log
 from sign.training.ranks import follows
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
@@ -30,6 +31,7 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     An expected error becomes one sentence and exit code 1; with HYDRA_FULL_ERROR=1 it is a traceback.
     """
     sys.argv[1:] = map(spelled, sys.argv[1:])
+    show_log()
     register()
     task = answering(task)
     full = os.environ.get(FULL_ERROR, "0") not in ("", "0")

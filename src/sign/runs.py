@@ -35,7 +35,7 @@ class Run:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """What was run: data set, model, seed, experiment, job, group, versions, hops."""
+        """What was run: data set, model, seed, experiment, job_type, group, versions, hops."""
         return read_json(self.folder / RUN)
 
     @cached_property

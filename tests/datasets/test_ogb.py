@@ -105,7 +105,7 @@ def test_both_protocols(
 ) -> None:
     write(tmp_path / "data", graph)
     settings = configured(f"dataset=ogbn-{graph}", "dataset.check=false", f"dataset.inductive={inductive}")
-    names = [scope.name for scope in settings.dataset.problem("none").scopes]
+    names = [scope.name for scope in settings.dataset.classification("none").scopes]
     assert names == (["train", "full"] if inductive == "true" else ["full"])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import REAL_DATA
+from common.paths import REAL_DATA
 
 from sign.datasets import planetoid
 from sign.datasets.planetoid import PARTS, Planetoid

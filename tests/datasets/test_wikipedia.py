@@ -52,7 +52,7 @@ def test_the_seed_draws_features_and_labels(tmp_path: Path) -> None:
 def test_both_protocols(configured: Callable[..., Settings], tmp_path: Path, inductive: str) -> None:
     write(tmp_path / "data")
     settings = configured("dataset=wikipedia", "dataset.check=false", f"dataset.inductive={inductive}")
-    assert len(settings.dataset.problem("none").scopes) == 1 + (inductive == "true")
+    assert len(settings.dataset.classification("none").scopes) == 1 + (inductive == "true")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common.graphs import graphs
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs
 
 from sign.datasets.synthetic.communities import Communities
 from sign.engines.base import Engine

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from strategies import (
+from common.graphs import (
     applied,
     assert_equivariant,
     dense_undirected,
@@ -12,6 +11,7 @@ from strategies import (
     normalized,
     row_normalized,
 )
+from hypothesis import given
 
 from sign.datasets.synthetic.communities import Communities
 from sign.graph.graph import Graph

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from common.graphs import applied, assert_equivariant, dense_undirected, graphs, row_normalized
 from hypothesis import given
-from strategies import applied, assert_equivariant, dense_undirected, graphs, row_normalized
 
 from sign.datasets.cora import Cora
 from sign.graph.graph import Graph

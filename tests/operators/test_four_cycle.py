@@ -3,8 +3,8 @@
 from itertools import permutations
 
 import numpy as np
+from common.graphs import applied, assert_equivariant, dense_undirected, graphs, row_normalized
 from hypothesis import given
-from strategies import applied, assert_equivariant, dense_undirected, graphs, row_normalized
 
 from sign.graph.graph import Graph
 from sign.operators.four_cycle import FourCycleAdjacency

@@ -2,9 +2,9 @@
 
 import numpy as np
 import scipy.linalg
+from common.graphs import applied, assert_equivariant, dense_undirected, graphs, normalized
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import applied, assert_equivariant, dense_undirected, graphs, normalized
 
 from sign.graph.graph import Graph
 from sign.operators.heat import HeatKernel

@@ -1,8 +1,8 @@
 """The normalised Laplacian."""
 
 import numpy as np
+from common.graphs import applied, assert_equivariant, dense_undirected, graphs, normalized
 from hypothesis import given
-from strategies import applied, assert_equivariant, dense_undirected, graphs, normalized
 
 from sign.graph.graph import Graph
 from sign.operators.laplacian import Laplacian

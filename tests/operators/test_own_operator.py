@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import REPOSITORY
+from common.paths import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text()
 

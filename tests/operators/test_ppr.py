@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from common.graphs import applied, assert_equivariant, dense_undirected, graphs, normalized, row_normalized
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import applied, assert_equivariant, dense_undirected, graphs, normalized, row_normalized
 
 from sign.datasets.cora import Cora
 from sign.datasets.synthetic.communities import Communities

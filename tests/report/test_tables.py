@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common.overrides import SMALL
+from common.run_folders import make_run, make_study
 from hydra import compose, initialize_config_dir
-from made_runs import make_run, make_study
-from test_experiment import SMALL
 
 from sign.config.configure import CONF, Settings
 from sign.errors import SignError
@@ -74,7 +74,7 @@ def test_other_settings_are_another_group_and_a_repeated_seed_counts_once(tmp_pa
     make_run(tmp_path / "a", seed=0, score=0.4)
     again = make_run(tmp_path / "b", seed=0, score=0.5)
     make_run(tmp_path / "c", seed=0, score=0.6, learning_rate=0.1)
-    make_run(tmp_path / "d", seed=0, score=0.9, job="search", learning_rate=0.1)
+    make_run(tmp_path / "d", seed=0, score=0.9, job_type="search", learning_rate=0.1)
     first, second = tables.comparison(records(tmp_path))
     assert (first["variant"], second["variant"]) == ("learning_rate=0.01", "learning_rate=0.1")
     assert (first["runs"], first["mean"]) == (1, again["test/accuracy"])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import REPOSITORY
+from common.paths import REPOSITORY
 from hydra import compose, initialize_config_dir
 
 from sign.config.configure import CONF, configure
@@ -43,7 +43,7 @@ def test_a_search_says_what_to_do_next_and_that_works(tmp_path: Path) -> None:
         (series,) = find_series([folder / trial["folder"]])
         assert series.seeds == [0, 1]
         assert trial["value"] == series.metrics["val/loss"]["mean"]
-        assert {run.description["job"] for run in series.runs} == {"search"}
+        assert {run.description["job_type"] for run in series.runs} == {"search"}
         assert list((folder / trial["folder"] / "wandb").glob("offline-run-*"))
     assert list((folder / "wandb").glob("offline-run-*"))
 

@@ -21,11 +21,12 @@ from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Precomputation
 from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
+from sign.models.architecture import Architecture
 from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS, CONFIG, Run
 from sign.store.store import Store
 from sign.tracking.base import Tracker
-from sign.training.settings import Architecture, Device, JobType, Scaling, Training
+from sign.training.settings import Device, JobType, Scaling, Training
 from sign.validation import Count, Power, Seed, check
 
 CONF = Path(__file__).resolve().parents[3] / "conf"
@@ -39,7 +40,7 @@ FREE = (
     "training.max_epochs",
     "training.patience",
     "runs",
-    "job",
+    "job_type",
     "group",
 )
 
@@ -65,7 +66,7 @@ class Settings:
     ckpt_path: Path | None
     composed: dict[str, Any]
     runs: int = 1
-    job: JobType = "train"
+    job_type: JobType = "train"
     group: str = ""
     experiment: str | None = None
     run_folder: Path | None = None  # None: a new one, named by time and seed
@@ -127,7 +128,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         ckpt_path=_checkpoint(plain["ckpt_path"]),
         composed=plain,
         runs=plain.get("runs", 1),
-        job=plain.get("job", "train"),
+        job_type=plain.get("job_type", "train"),
         group=plain.get("group") or experiment or f"{dataset.name} {title}",
         experiment=experiment,
     )
@@ -155,7 +156,7 @@ def run_folder_of(checkpoint: Any) -> Path | None:
 
 
 MODEL_KEYS = ("name", "title", "branches", "operators")
-SINGLE = ("seed", "runs", "ckpt_path", "job", "group", "experiment")
+SINGLE = ("seed", "runs", "ckpt_path", "job_type", "group", "experiment")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
 
 
@@ -168,7 +169,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
         raise SignError(f"{name}: there is no such setting; --help shows all")
     check("seed", plain.get("seed"), Seed)
     check("runs", plain.get("runs", 1), Count)
-    check("job", plain.get("job", "train"), JobType)
+    check("job_type", plain.get("job_type", "train"), JobType)
     check("group", plain.get("group"), str | None)
     for kind in ("data_dir", "store_dir", "output_dir"):
         check(f"paths.{kind}", plain["paths"].get(kind), str)

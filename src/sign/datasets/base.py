@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sign.errors import FieldError
-from sign.graph.classification import Problem, problem_of
+from sign.graph.classification import NodeClassification, classification_of
 from sign.graph.csr import Array
 from sign.graph.graph import Graph
 from sign.validation import Validated
@@ -28,9 +28,9 @@ class Dataset(Validated, ABC):
     def load(self) -> Graph:
         """Read or make the graph."""
 
-    def problem(self, feature_scaling: str) -> Problem:
+    def classification(self, feature_scaling: str) -> NodeClassification:
         """What is to be learned on the graph."""
-        return problem_of(self.load(), feature_scaling)
+        return classification_of(self.load(), feature_scaling)
 
 
 def check_name(name: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sign.datasets.base import Dataset, check_name
 from sign.errors import SignError
-from sign.graph.classification import Problem, Scope
+from sign.graph.classification import NodeClassification, Scope
 from sign.graph.graph import SPLITS, Graph
 from sign.system.hashing import digest
 
@@ -29,7 +29,7 @@ class Pack(Dataset):
         """There is none."""
         raise SignError(f"dataset.path={self.path}: a pack of hops has no graph")
 
-    def problem(self, feature_scaling: str) -> Problem:
+    def classification(self, feature_scaling: str) -> NodeClassification:
         """What was exported."""
         folder = Path(self.path)
         if not (folder / CARD).is_file():
@@ -37,7 +37,7 @@ class Pack(Dataset):
                 f"dataset.path={self.path}: no pack of hops there; make one with src/store.py action=export"
             )
         try:
-            problem, scaling = _problem(folder)
+            classification, scaling = _classification(folder)
         except (KeyError, TypeError, ValueError, IndexError, EOFError, OSError) as error:
             raise SignError(
                 f"dataset.path={self.path}: the pack is damaged ({error}); export it again"
@@ -47,10 +47,10 @@ class Pack(Dataset):
                 f"scaling.features={feature_scaling}: the pack {self.path} was exported with "
                 f"scaling.features={scaling}"
             )
-        return problem
+        return classification
 
 
-def _problem(folder: Path) -> tuple[Problem, str]:
+def _classification(folder: Path) -> tuple[NodeClassification, str]:
     """What the files say, if they belong together, and how features were scaled."""
     card = json.loads((folder / CARD).read_text())
     scopes = [_scope(folder, scope) for scope in card["scopes"]]
@@ -59,7 +59,7 @@ def _problem(folder: Path) -> tuple[Problem, str]:
     if card["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
         raise ValueError("labels or splits were changed")
     check_name(card["name"])
-    problem = Problem(
+    classification = NodeClassification(
         name=card["name"],
         summary=card["summary"],
         classes=card["classes"],
@@ -69,7 +69,7 @@ def _problem(folder: Path) -> tuple[Problem, str]:
         store=folder / HOPS,
         dtype=card["dtype"],
     )
-    return problem, card["feature_scaling"]
+    return classification, card["feature_scaling"]
 
 
 def _scope(folder: Path, card: dict[str, Any]) -> Scope:

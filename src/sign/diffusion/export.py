@@ -9,7 +9,7 @@ import numpy as np
 from sign.datasets.exported_hops import CARD, HOPS, LABELS, ROWS
 from sign.diffusion.precompute import Hops, Precomputation
 from sign.errors import SignError
-from sign.graph.classification import Problem
+from sign.graph.classification import NodeClassification
 from sign.store.store import Store
 from sign.system import arrays
 from sign.system.hashing import digest
@@ -21,7 +21,7 @@ def check_folder(folder: Path) -> None:
         raise SignError(f"path={folder}: is not empty; choose a new folder")
 
 
-def export(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -> int:
+def export(source: Precomputation, classification: NodeClassification, hops: Hops, folder: Path) -> int:
     """Write the rows used of every hop, the labels and the splits; returns the bytes written.
 
     The card is written last: a folder that was left half-written is none.
@@ -29,40 +29,40 @@ def export(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        _write(source, problem, hops, folder)
+        _write(source, classification, hops, folder)
     except BaseException:
         shutil.rmtree(folder)
         raise
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def _write(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -> None:
+def _write(source: Precomputation, classification: NodeClassification, hops: Hops, folder: Path) -> None:
     target = Store(str(folder / HOPS), source.store.dtype)
-    scopes = {scope.name: scope for scope in problem.scopes}
+    scopes = {scope.name: scope for scope in classification.scopes}
     for hop in hops.every:
         scope = scopes[hop.chain.key["scope"]]
         key = {name: value for name, value in hop.chain.key.items() if name not in ("format", "dtype")}
         key["rows"] = None if scope.used is None else digest(scope.used)
         nodes = np.arange(scope.nodes) if scope.used is None else scope.used
-        chain = target.chain(problem.name, **key)
+        chain = target.chain(classification.name, **key)
         with chain.locked(lambda: None), chain.draft(hop.power, (len(nodes), scope.features)) as draft:
             for place, values in arrays.gather(hop.array, hop.places(nodes)):
                 draft.array[place] = values
             draft.commit(hop.seconds, hop.products)
-    rows = {split: nodes for scope in problem.scopes for split, nodes in scope.rows.items()}
-    for split, labels in problem.labels.items():
+    rows = {split: nodes for scope in classification.scopes for split, nodes in scope.rows.items()}
+    for split, labels in classification.labels.items():
         np.save(folder / LABELS.format(split=split), labels, allow_pickle=False)
-    for scope in problem.scopes:
+    for scope in classification.scopes:
         for split, nodes in scope.rows.items():
             np.save(folder / ROWS.format(scope=scope.name, split=split), nodes, allow_pickle=False)
     card = {
-        "name": problem.name,
-        "summary": problem.summary,
-        "classes": problem.classes,
-        "multilabel": problem.multilabel,
+        "name": classification.name,
+        "summary": classification.summary,
+        "classes": classification.classes,
+        "multilabel": classification.multilabel,
         "feature_scaling": source.feature_scaling,
         "dtype": source.store.dtype,
-        "digest": digest(*problem.labels.values(), *(rows[split] for split in problem.labels)),
+        "digest": digest(*classification.labels.values(), *(rows[split] for split in classification.labels)),
         "hops": sorted({hop.name for hop in hops.every}),
         "scopes": [
             {
@@ -72,7 +72,7 @@ def _write(source: Precomputation, problem: Problem, hops: Hops, folder: Path) -
                 "splits": list(scope.rows),
                 "source": scope.source,
             }
-            for scope in problem.scopes
+            for scope in classification.scopes
         ],
     }
     (folder / CARD).write_text(json.dumps(card, indent=2) + "\n")

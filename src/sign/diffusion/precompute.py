@@ -9,7 +9,7 @@ from typing import Any
 from sign.datasets.base import Dataset
 from sign.diffusion.compute import Hop, Task, Work, fill
 from sign.engines.base import Engine
-from sign.graph.classification import Problem
+from sign.graph.classification import NodeClassification
 from sign.graph.csr import Array
 from sign.operators.base import Operator
 from sign.store.store import Store
@@ -86,37 +86,43 @@ class Precomputation:
     feature_scaling: str = "none"
     branches: str = "all"
 
-    def run(self) -> tuple[Problem, Hops]:
+    def run(self) -> tuple[NodeClassification, Hops]:
         """Load the data set, bring its hops into the store, and say what was done."""
         with self.engine.limits(Path(self.store.root)):
-            problem = self.dataset.problem(self.feature_scaling)
-        console.print(f"[bold]{problem.name}[/bold]: {problem.summary}", soft_wrap=True)
-        hops = diffuse(problem, self.powers, self.engine, self.store, self.branches)
+            classification = self.dataset.classification(self.feature_scaling)
+        console.print(f"[bold]{classification.name}[/bold]: {classification.summary}", soft_wrap=True)
+        hops = diffuse(classification, self.powers, self.engine, self.store, self.branches)
         console.print(f"{hops}", soft_wrap=True)
-        without_graph = [replace(scope, origin=None) for scope in problem.scopes]  # nothing after needs it
-        return replace(problem, scopes=without_graph), hops
+        without_graph = [
+            replace(scope, origin=None) for scope in classification.scopes
+        ]  # nothing after needs it
+        return replace(classification, scopes=without_graph), hops
 
 
-def diffuse(problem: Problem, powers: Powers, engine: Engine, store: Store, branches: str = "all") -> Hops:
+def diffuse(
+    classification: NodeClassification, powers: Powers, engine: Engine, store: Store, branches: str = "all"
+) -> Hops:
     """Bring all hops X, B X, …, Bᵏ X of every operator into the store, and open them.
 
     ``branches="last"`` opens only the highest power of each operator, as S-GCN does, not the way to it.
     """
     started = time.perf_counter()
-    if problem.store:
-        store = replace(store, root=str(problem.store), dtype=problem.dtype, rows="used")
+    if classification.store:
+        store = replace(store, root=str(classification.store), dtype=classification.dtype, rows="used")
     arrays, rows, every = {}, {}, []
     wanted = [("X", None, range(1)), *((k, op, range(1, power + 1)) for k, (op, power) in powers.items())]
     with progress() as bar, engine.limits(Path(store.root)):
         shown = bar.add_task(
-            "diffusion", total=len(problem.scopes) * sum(len(range_) for _, _, range_ in wanted)
+            "diffusion", total=len(classification.scopes) * sum(len(range_) for _, _, range_ in wanted)
         )
         work = Work(lambda done, what: bar.update(shown, advance=done, description=f"diffusion · {what}"))
-        for scope in problem.scopes:
+        for scope in classification.scopes:
             hops = []
             for letter, operator, exponents in wanted:
                 resolved = operator and operator.resolve(scope.source["inductive"])
-                hops += fill(Task(problem.name, scope, letter, resolved, exponents, engine, store, work))
+                hops += fill(
+                    Task(classification.name, scope, letter, resolved, exponents, engine, store, work)
+                )
             every += hops
             chosen = _last(hops, powers) if branches == "last" else hops
             for split, nodes in scope.rows.items():

@@ -6,29 +6,31 @@ import torch
 
 from sign.config.configure import Settings
 from sign.errors import FieldError, SignError
-from sign.graph.classification import Problem
+from sign.graph.classification import NodeClassification
 from sign.training.distributed import processes
 from sign.training.task import SIGNTask
 
 
-def check_problem(settings: Settings, problem: Problem) -> None:
-    """What training needs of a problem, beyond what makes it one."""
+def check_data(settings: Settings, classification: NodeClassification) -> None:
+    """What training needs of a classification, beyond what makes it one."""
     for split in ("val", "test"):
-        if not len(problem.labels[split]):
-            raise SignError(f"{problem.name}: the {split} split is empty; ask for smaller training splits")
-    if problem.multilabel and settings.training.monitor == "val/accuracy":
+        if not len(classification.labels[split]):
+            raise SignError(
+                f"{classification.name}: the {split} split is empty; ask for smaller training splits"
+            )
+    if classification.multilabel and settings.training.monitor == "val/accuracy":
         raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
     world = processes(settings.device)
     if settings.architecture.batch_norm:
-        check_batch_norm(problem, world, settings.training.batch_size)
+        check_batch_norm(classification, world, settings.training.batch_size)
 
 
-def check_batch_norm(problem: Problem, processes: int, batch_size: int) -> None:
+def check_batch_norm(classification: NodeClassification, processes: int, batch_size: int) -> None:
     """Batch norm in training needs two rows of every batch in each process."""
-    without, rows = "(model.batch_norm=false does without it)", len(problem.labels["train"])
+    without, rows = "(model.batch_norm=false does without it)", len(classification.labels["train"])
     if rows < 2 * processes:
         raise SignError(
-            f"{problem.name}: {rows} training node{'s' * (rows != 1)}, but batch norm needs two in each of "
+            f"{classification.name}: {rows} training node{'s' * (rows != 1)}, but batch norm needs two in each of "
             f"{processes} process{'es' * (processes != 1)} {without}"
         )
     if batch_size < 2 * processes:

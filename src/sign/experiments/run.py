@@ -13,7 +13,7 @@ from rich.table import Table
 import sign
 from sign.config.configure import Settings, run_folder_of
 from sign.diffusion.precompute import Hops
-from sign.experiments.preflight import check_checkpoint, check_problem
+from sign.experiments.preflight import check_checkpoint, check_data
 from sign.graph.graph import SPLITS
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
@@ -45,7 +45,7 @@ def prepare(settings: Settings) -> SIGNDataModule:
     """The data module with its hops in the store: everything that can be wrong before a run folder is made."""
     quieten()
     datamodule = make_datamodule(settings)
-    check_problem(settings, datamodule.problem)
+    check_data(settings, datamodule.classification)
     if settings.ckpt_path:
         check_checkpoint(settings.ckpt_path, make_task(settings, datamodule))
     return datamodule
@@ -75,7 +75,7 @@ def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
         "model": settings.title,
         "seed": settings.seed,
         "experiment": settings.experiment,
-        "job": settings.job,
+        "job_type": settings.job_type,
         "group": settings.group,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"sign": sign.__version__} | {name: version(name) for name in PACKAGES},
@@ -104,7 +104,7 @@ def run_card(settings: Settings, folder: Path) -> RunCard:
     return RunCard(
         name=f"{dataset.name} {settings.title} seed {settings.seed}",
         group=settings.group,
-        job=settings.job,
+        job_type=settings.job_type,
         tags=[dataset.name, settings.title, protocol],
         config=settings.composed,
         folder=folder,
@@ -114,7 +114,7 @@ def run_card(settings: Settings, folder: Path) -> RunCard:
 def show(settings: Settings, datamodule: SIGNDataModule, numbers: dict[str, Any], folder: Path) -> None:
     """The summary at the end of a run."""
     table = Table(
-        title=f"{settings.title} on {datamodule.problem.name}", title_justify="left", show_header=False
+        title=f"{settings.title} on {datamodule.classification.name}", title_justify="left", show_header=False
     )
     table.add_column(style="dim")
     table.add_column(justify="right")

@@ -132,8 +132,8 @@ def _train(wanted: Plan, missing: list[int], failures: dict[str, str]) -> None:
 
 def _use_again(datamodule: "SIGNDataModule", seed: int) -> None:
     """Give the next run of a series the data of the one before, where nothing but the seed is another."""
-    problem, hops = datamodule.prepared
-    datamodule.prepared = problem, hops.again()
+    classification, hops = datamodule.prepared
+    datamodule.prepared = classification, hops.again()
     datamodule.seed = seed
 
 
@@ -165,7 +165,7 @@ def write(wanted: Plan, failures: dict[str, str]) -> None:
             "dataset": first.dataset.name,
             "model": first.title,
             "experiment": first.experiment,
-            "job": first.job,
+            "job_type": first.job_type,
             "group": first.group,
             "seeds": seeds,
             "runs": first.runs,

@@ -50,7 +50,7 @@ class Scope:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class NodeClassification:
     """Everything about a data set that training needs, beside the hops of its scopes.
 
     Hops that came without their graph are in a ``store`` of their own, of type ``dtype``.
@@ -66,11 +66,11 @@ class Problem:
     dtype: Literal["float32", "float16"] = "float32"
 
 
-def problem_of(graph: Graph, feature_scaling: str = "none") -> Problem:
-    """The problem of a graph: see the module's text."""
+def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassification:
+    """The classification of a graph: see the module's text."""
     edges = graph.adjacency.entries if graph.directed else graph.adjacency.entries // 2
     sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)
-    return Problem(
+    return NodeClassification(
         name=graph.name,
         summary=f"{graph.nodes:,} nodes, {edges:,} edges, {graph.features.shape[1]:,} features, "
         f"{graph.classes} classes; {sizes}",

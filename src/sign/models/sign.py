@@ -2,7 +2,7 @@
 
 from torch import Tensor, cat, nn
 
-from sign.training.settings import Architecture
+from sign.models.architecture import Architecture
 
 ACTIVATIONS = {"relu": nn.ReLU, "prelu": nn.PReLU}
 

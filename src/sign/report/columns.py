@@ -103,7 +103,7 @@ RUNS = Layout(
     (
         *WHAT,
         WHICH[0],
-        Column("job", "job"),
+        Column("job_type", "job_type"),
         Column("seed", "seed", "count"),
         Column("state", "state"),
         Column("test", "test", "score"),

@@ -20,9 +20,9 @@ APART = (
     "store.root",
     "store.verify",
 )
-SINGLE = ("seed", "runs", "job", "group", "experiment", "ckpt_path", "dataset.split_seed")
-Name = tuple[str, str, str, str]  # data set, model, experiment, job
-SEARCH = "search"  # the job of trials
+SINGLE = ("seed", "runs", "job_type", "group", "experiment", "ckpt_path", "dataset.split_seed")
+Name = tuple[str, str, str, str]  # data set, model, experiment, job_type
+SEARCH = "search"  # the job_type of trials
 SHOWN = 3  # settings that name a variant
 
 
@@ -30,14 +30,14 @@ SHOWN = 3  # settings that name a variant
 class Group:
     """Finished and unfinished runs of one configuration.
 
-    ``variant`` tells it from others of the same data set, model, experiment and job; ``label`` from all others of
-    the data set.
+    ``variant`` tells it from others of the same data set, model, experiment and job type; ``label`` from all
+    others of the data set.
     """
 
     dataset: str
     model: str
     experiment: str
-    job: str
+    job_type: str
     variant: str
     label: str
     records: list[Record]
@@ -62,10 +62,10 @@ class Group:
 
 
 def group(records: Sequence[Record]) -> list[Group]:
-    """Runs by data set, model, experiment, job and every setting that changes numbers."""
+    """Runs by data set, model, experiment, job_type and every setting that changes numbers."""
     names: dict[Name, dict[tuple[Any, ...], list[Record]]] = {}
     for record in records:
-        name = (record.dataset, record.model, record.experiment, record.job)
+        name = (record.dataset, record.model, record.experiment, record.job_type)
         names.setdefault(name, {}).setdefault(_key(record.settings), []).append(record)
     groups = []
     for name, variants in sorted(names.items(), key=lambda item: [_natural(word) for word in item[0]]):
@@ -80,13 +80,13 @@ def group(records: Sequence[Record]) -> list[Group]:
 
 
 def _label(name: Name, namesakes: Sequence[Name], variant: str) -> str:
-    """The model; experiment and job where they are needed to tell groups apart."""
-    _, model, experiment, job = name
+    """The model; experiment and job_type where they are needed to tell groups apart."""
+    _, model, experiment, job_type = name
     extra = [variant]
     if len({other[2] for other in namesakes}) > 1:
         extra.insert(0, experiment)
     if _searched(name) or len({other[3] for other in namesakes}) > 1:
-        extra.append(job)
+        extra.append(job_type)
     words = ", ".join(part for part in extra if part)
     return f"{model} · {words}" if words else model
 

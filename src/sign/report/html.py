@@ -19,7 +19,7 @@ NUMERIC = ("count", "score", "difference", "seconds", "bytes")
 
 def content(records: Sequence[Record], problems: Sequence[Problem], studies: Sequence[Any]) -> dict[str, Any]:
     """All that the page shows, as plain data."""
-    groups = sorted(group(records), key=lambda one: one.job == SEARCH)
+    groups = sorted(group(records), key=lambda one: one.job_type == SEARCH)
     of = {id(record): index for index, one in enumerate(groups) for record in one.records}
     changing = differences([record.settings for record in records])
     common = records[0].settings if records else {}
@@ -28,7 +28,8 @@ def content(records: Sequence[Record], problems: Sequence[Problem], studies: Seq
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "facts": _facts(records, problems, studies),
         "groups": [
-            {"dataset": one.dataset, "model": one.model, "job": one.job, "label": one.label} for one in groups
+            {"dataset": one.dataset, "model": one.model, "job_type": one.job_type, "label": one.label}
+            for one in groups
         ],
         "results": rows,
         "runs": [
@@ -36,7 +37,7 @@ def content(records: Sequence[Record], problems: Sequence[Problem], studies: Seq
                 "group": of[id(record)],
                 "dataset": record.dataset,
                 "model": record.model,
-                "job": record.job,
+                "job_type": record.job_type,
                 "seed": record.seed,
                 "folder": record.folder,
                 "curve": curve,
@@ -101,7 +102,7 @@ def _table(shown: Layout, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 "values": [_sortable(row.get(column.key)) for column in columns],
                 "dataset": row.get("dataset"),
                 "models": row.get("models") or [row.get("model")],
-                "job": row.get("job"),
+                "job_type": row.get("job_type"),
                 "beyond": row.get("beyond", False),
             }
             for row, line in zip(rows, texts, strict=True)

@@ -21,7 +21,7 @@ class Record:
     dataset: str
     model: str
     experiment: str
-    job: str
+    job_type: str
     seed: int | None
     started: str
     metrics: dict[str, float] | None
@@ -71,7 +71,7 @@ def _record(run: Run) -> Record:
         dataset=_text(told, "dataset"),
         model=_text(told, "model"),
         experiment=str(told.get("experiment") or ""),
-        job=str(told.get("job") or "train"),
+        job_type=str(told.get("job_type") or "train"),
         seed=_whole(told.get("seed")),
         started=str(told.get("started") or ""),
         metrics=None if metrics is None else _numbers(metrics),

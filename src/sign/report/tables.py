@@ -15,7 +15,7 @@ def comparison(records: Sequence[Record]) -> list[Row]:
 
     Trials of a search are left out: they were made to choose settings, not to be reported.
     """
-    return [_compared(one) for one in group(records) if one.job != SEARCH and one.finished]
+    return [_compared(one) for one in group(records) if one.job_type != SEARCH and one.finished]
 
 
 def _compared(one: Group) -> Row:
@@ -49,7 +49,7 @@ def _compared(one: Group) -> Row:
 
 def costs(records: Sequence[Record]) -> list[Row]:
     """What a group costs: precomputation, training, inference, memory, and the hops that it trains on."""
-    return [_cost(one) for one in group(records) if one.job != SEARCH and one.finished]
+    return [_cost(one) for one in group(records) if one.job_type != SEARCH and one.finished]
 
 
 def _cost(one: Group) -> Row:
@@ -123,7 +123,7 @@ def _run(record: Record) -> Row:
         "dataset": record.dataset,
         "model": record.model,
         "experiment": record.experiment,
-        "job": record.job,
+        "job_type": record.job_type,
         "seed": record.seed,
         "state": "unfinished" if record.metrics is None else "finished",
         "started": record.started,
@@ -157,7 +157,7 @@ def _identity(one: Group) -> Row:
         "model": one.model,
         "experiment": one.experiment,
         "variant": one.variant,
-        "job": one.job,
+        "job_type": one.job_type,
         "label": one.label,
     }
 

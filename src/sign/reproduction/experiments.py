@@ -52,7 +52,7 @@ def cell_plan(experiment: str, request: Request) -> Plan:
     words = [
         *words_of(experiment, request.smoke),
         f"runs={request.seeds}",
-        "job=reproduce",
+        "job_type=reproduce",
         f"logger={request.logger}",
         *folders,
         *request.settings,

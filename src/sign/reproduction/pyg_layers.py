@@ -39,7 +39,7 @@ class Built:
 def gcn(settings: Settings) -> tuple[Tensor, Tensor]:
     """``model=gcn`` and ``GCNConv``."""
     built = Built(settings)
-    peer = GCNConv(built.datamodule.features, built.datamodule.problem.classes)
+    peer = GCNConv(built.datamodule.features, built.datamodule.classification.classes)
     return built.outputs(peer.lin.weight.data, peer.bias.data, peer)
 
 
@@ -47,7 +47,7 @@ def sgcn(settings: Settings) -> tuple[Tensor, Tensor]:
     """``model=sgcn`` and ``SGConv``."""
     built = Built(settings)
     power = settings.powers["p"][1]
-    peer = SGConv(built.datamodule.features, built.datamodule.problem.classes, K=power)
+    peer = SGConv(built.datamodule.features, built.datamodule.classification.classes, K=power)
     return built.outputs(peer.lin.weight.data, peer.lin.bias.data, peer)
 
 
@@ -58,7 +58,7 @@ def chebnet(settings: Settings) -> tuple[Tensor, Tensor]:
     """
     built = Built(settings)
     terms = settings.powers["p"][1] + 1
-    peer = ChebConv(built.datamodule.features, built.datamodule.problem.classes, K=terms)
+    peer = ChebConv(built.datamodule.features, built.datamodule.classification.classes, K=terms)
     weights = np.stack([lin.weight.detach().numpy() for lin in peer.lins])
     ours = np.zeros_like(weights)
     shift = np.array([-1.0, 1.0])  # Δ - 1 as a polynomial of Δ

@@ -39,7 +39,7 @@ def search_settings(cfg: DictConfig) -> SearchSettings:
 def check_mode(cfg: DictConfig) -> None:
     """A search that is asked for without -m would be an ordinary run, silently."""
     chosen = HydraConfig.get().runtime.choices.get("hparams_search")
-    if chosen and cfg.get("job") != "search":
+    if chosen and cfg.get("job_type") != "search":
         raise SignError(
             f"hparams_search={chosen}: a search needs -m (python src/train.py -m hparams_search=…)"
         )

@@ -109,7 +109,7 @@ class Study:
         return cfg
 
     def _with_choices(self, words: Sequence[str]) -> DictConfig:
-        return self.loader.load_sweep_config(self.config, [*words, "job=search"])
+        return self.loader.load_sweep_config(self.config, [*words, "job_type=search"])
 
     def _queue(self) -> list[dict[str, Any]]:
         first = [self.space.point_of(self.base)] if self.search.baseline else []
@@ -137,7 +137,9 @@ class Study:
         """Compute the hops once, up to the highest powers that are searched."""
         powers = {f"model.{letter}": self.space.highest(f"model.{letter}") for letter in self.settings.powers}
         words = [f"{name}={value}" for name, value in powers.items() if value is not None]
-        command = self.program.command([*self.space.words, *words, "job=search"], sibling="precompute.py")
+        command = self.program.command(
+            [*self.space.words, *words, "job_type=search"], sibling="precompute.py"
+        )
         console.print("computing the hops that are missing", soft_wrap=True)
         running = start(Slot(0, self.slots[0].device), 1, command, self.ledger.folder / "hops")
         try:
@@ -148,7 +150,7 @@ class Study:
 
     def _command(self, trial: Trial, folder: Path) -> list[str]:
         words = [word for word in self.space.words_of(trial.params) if not _is_of(word, "logger")]
-        own = [f"runs={self.search.runs}", "job=search", f"group={self.ledger.study.study_name}"]
+        own = [f"runs={self.search.runs}", "job_type=search", f"group={self.ledger.study.study_name}"]
         return self.program.command([*words, *own, "logger=csv", f"paths.output_dir={quoted(folder)}"])
 
     def _conclude(self) -> None:

@@ -1,4 +1,6 @@
-"""The terminal: one console, and the look of every progress bar."""
+"""The terminal: one console, log messages as plain lines, and the look of every progress bar."""
+
+import logging
 
 from rich.console import Console
 from rich.progress import (
@@ -11,10 +13,26 @@ from rich.progress import (
 )
 
 console = Console(highlight=False)
+log = logging.getLogger("sign")
+
+
+class ConsoleHandler(logging.Handler):
+    """Print the message of each record as a plain line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        console.print(self.format(record), markup=False, soft_wrap=True)
+
+
+def show_log() -> None:
+    """Show the log of the package on the console; commands call it, a library's user need not."""
+    if not log.handlers:
+        log.addHandler(ConsoleHandler())
+    log.setLevel(logging.INFO)
 
 
 def progress() -> Progress:
-    """A bar that says what is being done, and for how long it has been and will be."""
+    """A progress bar on a terminal that shows the log; otherwise one that shows nothing."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -25,5 +43,5 @@ def progress() -> Progress:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not (console.is_terminal and log.isEnabledFor(logging.INFO)),
     )

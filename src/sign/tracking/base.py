@@ -31,7 +31,7 @@ class RunCard:
 
     name: str
     group: str
-    job: str
+    job_type: str
     tags: list[str]
     config: dict[str, Any]
     folder: Path
@@ -159,7 +159,7 @@ class WandB(Tracker):
             group=run.group,
             tags=run.tags,
             config=run.config,
-            job_type=run.job,
+            job_type=run.job_type,
             mode=mode,
             reinit="finish_previous",
             settings=wandb.Settings(

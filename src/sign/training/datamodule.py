@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from sign.diffusion.precompute import Hops, Precomputation
-from sign.graph.classification import Problem
+from sign.graph.classification import NodeClassification
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import scale_hop_rows
 from sign.graph.graph import SPLITS
@@ -122,12 +122,12 @@ class SIGNDataModule(pl.LightningDataModule):
         self.loaders: dict[str, RowLoader] = {}
 
     @cached_property
-    def prepared(self) -> tuple[Problem, Hops]:
+    def prepared(self) -> tuple[NodeClassification, Hops]:
         """The data set and its hops; those that the store lacks are computed when they are first needed."""
         return self.precomputation.run()
 
     @property
-    def problem(self) -> Problem:
+    def classification(self) -> NodeClassification:
         """What is to be learned."""
         return self.prepared[0]
 
@@ -139,13 +139,13 @@ class SIGNDataModule(pl.LightningDataModule):
     @cached_property
     def in_memory(self) -> bool:
         """Whether the rows of all splits are held in memory rather than read from disk."""
-        nodes = sum(len(labels) for labels in self.problem.labels.values())
+        nodes = sum(len(labels) for labels in self.classification.labels.values())
         return nodes * self.branches * self.features * 4 <= MEMORY_SHARE * memory.available()
 
     @property
     def features(self) -> int:
         """Columns of one hop."""
-        return self.problem.scopes[0].features
+        return self.classification.scopes[0].features
 
     @property
     def branches(self) -> int:
@@ -182,17 +182,17 @@ class SIGNDataModule(pl.LightningDataModule):
 
     def _loader(self, split: str) -> RowLoader:
         """The rows of a split that this process evaluates: every row in one process, and in one only."""
-        own = self.share.of(len(self.problem.labels[split]))
+        own = self.share.of(len(self.classification.labels[split]))
         places = [rows[own] for rows in self.hops.rows[split]]
         rows = Rows(self.hops.arrays[split], places, self.hop_scaling, self.in_memory)
         return RowLoader(rows, self._labels(split)[own], max(self.batch_size, 1 << 12))
 
     def _labels(self, split: str) -> Tensor:
-        kind: Any = np.float32 if self.problem.multilabel else np.int64
-        return torch.from_numpy(self.problem.labels[split].astype(kind))
+        kind: Any = np.float32 if self.classification.multilabel else np.int64
+        return torch.from_numpy(self.classification.labels[split].astype(kind))
 
     def _order(self) -> Tensor:
         """A permutation that depends on seed and epoch alone, so that a resumed run repeats it."""
         epoch = self.trainer.current_epoch if self.trainer else 0
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
-        return torch.randperm(len(self.problem.labels["train"]), generator=generator)
+        return torch.randperm(len(self.classification.labels["train"]), generator=generator)

@@ -128,8 +128,8 @@ def make_task(settings: Settings, datamodule: SIGNDataModule) -> SIGNTask:
     return SIGNTask(
         features=datamodule.features,
         branches=datamodule.hops.names,
-        classes=datamodule.problem.classes,
-        multilabel=datamodule.problem.multilabel,
+        classes=datamodule.classification.classes,
+        multilabel=datamodule.classification.multilabel,
         architecture=asdict(settings.architecture),
         training=asdict(settings.training),
         seed=settings.seed,

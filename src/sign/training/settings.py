@@ -3,23 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from sign.validation import Count, Power, Probability, Range, Validated
+from sign.validation import Count, Range, Validated
 
 JobType = Literal["train", "search", "reproduce"]
-
-
-@dataclass(frozen=True)
-class Architecture(Validated):
-    """The network: ``inception_layers`` a branch, then ``classification_layers``, then a Linear."""
-
-    inception_layers: Power
-    inception_units: Count
-    classification_layers: Power
-    classification_units: Count
-    activation: Literal["relu", "prelu"]
-    dropout: Probability
-    input_dropout: Probability
-    batch_norm: bool
 
 
 @dataclass(frozen=True)

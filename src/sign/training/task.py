@@ -8,10 +8,11 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from sign.graph.graph import SPLITS
+from sign.models.architecture import Architecture
 from sign.models.sign import SIGN
 from sign.training.datamodule import Batch
 from sign.training.metrics import Tally
-from sign.training.settings import Architecture, Training
+from sign.training.settings import Training
 
 
 class SIGNTask(pl.LightningModule):

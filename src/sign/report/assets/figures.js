@@ -8,7 +8,7 @@ const metrics = [...new Set(DATA.runs.flatMap((run) => Object.keys(run.curve.met
 const hasMetric = (name) => metrics.includes(name);
 const preferred = ["val/accuracy", "val/micro_f1", "val/loss"].find(hasMetric) || metrics[0] || "";
 
-const runMatches = (run) => chosen(run) && mentions([run.dataset, run.job, run.folder, DATA.groups[run.group].label]);
+const runMatches = (run) => chosen(run) && mentions([run.dataset, run.job_type, run.folder, DATA.groups[run.group].label]);
 
 function panels(host, items, panelOf, drawn, legend) {
   const names = [...new Set(items.map(panelOf))].sort();
@@ -116,7 +116,7 @@ function studyTable(study, name) {
     columns: [...used.map(([key, number]) => column(key, key, number)), ...params.map((param) => column(`params.${param}`, param, numeric(param)))],
     rows: study.trials.map((trial) => {
       const values = [...used.map(([key]) => trial[key] ?? null), ...params.map((param) => trial.params[param] ?? null)];
-      return { cells: values.map(text), values, dataset: study.dataset, models: [], job: "search", name };
+      return { cells: values.map(text), values, dataset: study.dataset, models: [], job_type: "search", name };
     }),
   };
 }

@@ -82,7 +82,7 @@ document.addEventListener("click", (event) => {
   target.scrollIntoView({ block: "start" });
 });
 
-for (const name of ["dataset", "model", "job"]) {
+for (const name of ["dataset", "model", "job_type"]) {
   const values = [...new Set(DATA.runs.map((run) => run[name]))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   form.elements[name].append(make("option", { value: "" }, "all"), ...values.map((value) => make("option", { value }, value)));
   form.elements[name].addEventListener("change", (event) => change({ [name]: event.target.value }));
@@ -95,7 +95,7 @@ form.elements.text.addEventListener("input", (event) => {
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", (event) => {
   event.preventDefault();
-  change({ dataset: "", model: "", job: "", text: "" });
+  change({ dataset: "", model: "", job_type: "", text: "" });
 });
 
 function settingsOf(index) {
@@ -157,7 +157,7 @@ function drawFigures() {
 
 function render() {
   renderTheme();
-  for (const name of ["dataset", "model", "job", "text"]) {
+  for (const name of ["dataset", "model", "job_type", "text"]) {
     if (form.elements[name] !== document.activeElement || name !== "text") form.elements[name].value = state[name];
   }
   for (const choice of [metric, time, scale, range, range2]) choice.control.sync();

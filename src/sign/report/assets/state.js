@@ -1,6 +1,6 @@
 // What is shown is in the address after #, so that a view can be bookmarked and sent.
 
-const state = { dataset: "", model: "", job: "", text: "", theme: "", metric: "", time: "", scale: "linear", range: "", open: "", sort: {} };
+const state = { dataset: "", model: "", job_type: "", text: "", theme: "", metric: "", time: "", scale: "linear", range: "", open: "", sort: {} };
 const hidden = new Set(); // groups that were switched off in a legend
 
 function readAddress() {
@@ -32,7 +32,7 @@ function change(changes) {
 const chosen = (row) =>
   (!state.dataset || !row.dataset || row.dataset === state.dataset) &&
   (!state.model || !(row.models || [row.model]).some(Boolean) || (row.models || [row.model]).includes(state.model)) &&
-  (!state.job || !row.job || row.job === state.job);
+  (!state.job_type || !row.job_type || row.job_type === state.job_type);
 
 const mentions = (texts) => {
   const all = texts.join(" ").toLowerCase();

@@ -1,0 +1,29 @@
+"""Run the commands as a user types them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from common.paths import REPOSITORY
+
+SLOW = ("torch", "pytorch_lightning", "numba", "wandb", "scipy", "optuna")
+
+
+def command(
+    folder: Path, *arguments: str, program: str = "train", **environment: str
+) -> subprocess.CompletedProcess:
+    """Run a program of ``src/`` in ``folder``."""
+    return subprocess.run(
+        [sys.executable, str(REPOSITORY / "src" / f"{program}.py"), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, **environment},
+        timeout=300,
+    )
+
+
+def imports(stderr: str) -> set[str]:
+    """What -X importtime saw."""
+    return {line.rsplit("|", 1)[1].strip() for line in stderr.splitlines() if line.startswith("import time:")}

@@ -1,0 +1,100 @@
+"""Run folders as training and search write them, without training."""
+
+import csv
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+def make_run(
+    folder: Path,
+    dataset: str = "flickr",
+    model: str = "SIGN(4,0,1)",
+    seed: int = 0,
+    score: float = 0.8,
+    epochs: int = 30,
+    finished: bool = True,
+    **changes: Any,
+) -> dict[str, float]:
+    """Write a run folder; returns its final numbers. ``changes``: experiment, job_type, or a dotted setting."""
+    draw = random.Random(f"{dataset} {model} {seed}")
+    folder.mkdir(parents=True)
+    experiment, job_type = changes.pop("experiment", None), changes.pop("job_type", "train")
+    told = {"dataset": dataset, "model": model, "seed": seed, "experiment": experiment, "job_type": job_type}
+    hops = [_hop(name, seed) for name in ("X", "p1", "p2", "p3")]
+    counts = {"hops": hops, "products": 3, "rows_computed": 6000, "rows_saved": 3000}
+    about = told | {"group": None, "started": f"2026-06-01T10:{seed:02d}:00+00:00", "versions": {}} | counts
+    (folder / "run.json").write_text(json.dumps(about))
+    config: dict[str, Any] = {
+        "seed": seed,
+        "job_type": job_type,
+        "dataset": {"name": dataset},
+        "model": {"name": model, "p": 4},
+    }
+    config["training"] = {"learning_rate": 0.01, "batch_size": 1024} | changes
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    rows = [_epoch(epoch, score, draw) for epoch in range(epochs)]
+    with (folder / "metrics.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    numbers = {"test/accuracy": score + draw.uniform(-0.01, 0.01), "test/loss": 0.6, "epochs": epochs}
+    numbers |= {name: value for name, value in rows[-1].items() if name.startswith(("val", "train"))}
+    numbers |= {"seconds/precompute": 0.02, "seconds/epoch": 0.05, "seconds/inference": 0.01}
+    numbers |= {"memory/peak_bytes": 8e8, "parameters": 830023}
+    if finished:
+        (folder / "metrics.json").write_text(json.dumps(numbers))
+    return numbers
+
+
+def _hop(name: str, seed: int) -> dict[str, Any]:
+    size = {"rows": 3000, "columns": 500, "bytes": 6_000_128}
+    took = {"seconds": 0.01, "products": 0 if name == "X" else 1, "found": seed > 0}
+    return (
+        {"name": name, "operator": None if name == "X" else "NormalizedAdjacency", "scope": "full"}
+        | size
+        | took
+    )
+
+
+def _epoch(epoch: int, score: float, draw: random.Random) -> dict[str, float]:
+    near = score * (1 - math.exp(-(epoch + 1) / 6)) + draw.uniform(-0.01, 0.01)
+    row = {
+        "epoch": epoch,
+        "val/loss": 2 - near + 0.01 * epoch,
+        "val/accuracy": near,
+        "train/loss": 2 - 2 * near,
+    }
+    return row | {"train/accuracy": min(near + 0.1, 1.0), "seconds/epoch": 0.05 + draw.uniform(0, 0.01)}
+
+
+def make_study(folder: Path, trials: int = 30) -> dict[str, Any]:
+    """Write ``study.json`` with one failed and one pruned trial."""
+    draw = random.Random(5)
+    listed = []
+    for number in range(trials):
+        rate, dropout = 10 ** draw.uniform(-4, -1), draw.uniform(0, 0.9)
+        loss = (math.log10(rate) + 2.3) ** 2 * 0.2 + dropout * 0.05 + draw.uniform(0, 0.02) + 0.5
+        state = {3: "FAIL", 5: "PRUNED"}.get(number, "COMPLETE")
+        listed.append(
+            {
+                "number": number,
+                "state": state,
+                "value": None if state == "FAIL" else loss,
+                "params": {"training.learning_rate": rate, "model.dropout": dropout},
+                "seconds": 3 + draw.uniform(0, 2),
+                "reason": "training diverged" if state == "FAIL" else None,
+                "device": "cpu",
+                "folder": f"trial-{number:04d}",
+            }
+        )
+    importances = {"training.learning_rate": 0.81, "model.dropout": 0.19}
+    study = {"study": "flickr-search", "direction": "minimize", "space": {}, "trials": listed, "best": None}
+    study |= {"importances": importances}
+    folder.mkdir(parents=True)
+    (folder / "study.json").write_text(json.dumps(study))
+    return study

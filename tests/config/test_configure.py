@@ -1,0 +1,123 @@
+"""Everything under conf/ composes; wrong settings get one sentence."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from common.paths import REPOSITORY
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from sign.config.configure import CONF, Settings, configure
+from sign.errors import SignError
+from sign.reproduction.experiments import GRAPHS
+from sign.requests import datasets_named
+
+FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]
+GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "experiment", "hparams_search")
+OF_HYDRA = ("hydra/help", "hydra/launcher", "hydra/sweeper")
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
+    group, name = file.parent.as_posix(), file.stem
+    override, others = f"{group}={name}", []
+    if group == "operator":
+        override, others = f"+operator@model.operators.other={name}", ["+model.other=1"]
+    if group == "tuned":
+        graph, model = name.rsplit("_", 1)
+        dataset, _ = GRAPHS.get(graph, (graph, []))
+        override, *others = f"dataset={dataset}", f"model={model}", f"tuned={name}"
+    if group == "hparams_search/tpe_for":
+        override, *others = "hparams_search=tpe", f"dataset={name}"
+        group = "hparams_search"
+    if group == "dataset" and "path: ???" in (CONF / file).read_text():
+        others = [f"dataset.path={tmp_path}"]
+    if name == "figure":
+        with initialize_config_dir(str(CONF)):
+            assert len(datasets_named(compose("figure", overrides=[f"paths.output_dir={tmp_path}"]))) == 2
+        return
+    assert group in (*GROUPS, *OF_HYDRA, "operator"), f"nothing composes conf/{file}"
+    with initialize_config_dir(str(CONF)):
+        settings = configure(compose("train", overrides=[override, *others, f"paths.output_dir={tmp_path}"]))
+    assert settings.dataset.name
+
+
+def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
+    for file in (CONF / "tuned").glob("*.yaml"):
+        dataset, model = file.stem.rsplit("_", 1)
+        assert dataset in GRAPHS or (CONF / "dataset" / f"{dataset}.yaml").is_file()
+        assert (CONF / "model" / f"{model}.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("override", "sentence"),
+    [
+        ("model.p=-1", "model.p=-1: a power must be a whole number >= 0; use model.p=0 to leave it out"),
+        ("model.p=1.5", "model.p=1.5: a power must be"),
+        ("seed=abc", "seed=abc: must be a whole number from 0 to 4294967295"),
+        ("seed=true", "seed=True: must be a whole number"),
+        ("dataset.split_seed=-3", "dataset.split_seed=-3: must be from 0"),
+        ("model.dropout=1", "model.dropout=1: must be from 0 to below 1"),
+        ("model.activation=tanh", "model.activation=tanh: choose one of relu, prelu"),
+        ("model.batch_norm=maybe", "model.batch_norm=maybe: must be true or false"),
+        ("training.batch_size=0", "training.batch_size=0: must be >= 1"),
+        ("training.monitor=loss", "training.monitor=loss: choose one of val/loss"),
+        ("scaling.hops=l1", "scaling.hops=l1: choose one of none, l2"),
+        ("training.learning_rate=inf", "training.learning_rate=inf: must be finite"),
+        ("engine.threads=-1", "engine.threads=-1: must be >= 0"),
+        ("store.dtype=int8", "store.dtype=int8: choose one of float32, float16"),
+        ("trainer.accelerator=foo", "trainer.accelerator=foo: choose one of auto, cpu"),
+        ("+trainer.gpus=2", "trainer.gpus: there is no such setting"),
+        ("trainer.devices=0", "trainer.devices=0: must be >= 1"),
+        ("+model.q=1", "model.q: there is no such setting"),
+        ("+foo=1", "foo: there is no such setting"),
+        ("~model.p", "model.p=None: a power must be a whole number"),
+        ("~training.patience", "training.patience: the setting is missing"),
+        ("training=null", "training=None: a run needs this section"),
+        ("model.operators=null", "model.operators=None: name an operator"),
+        ("model.operators.p=null", "model.operators.p=None: names no class"),
+        ("model.name=null", "model.name=None: must be a text"),
+        ("paths.output_dir=null", "paths.output_dir=None: must be a text"),
+        ("paths.store_dir=/dev/null/x", "paths.store_dir=/dev/null/x: cannot be written"),
+        ("dataset.name=../x", "dataset.name=../x: names folders"),
+        ("training.batch_size=1 model.batch_norm=true", "training.batch_size=1: batch norm needs two rows"),
+        ("ckpt_path=nowhere.ckpt", "ckpt_path=nowhere.ckpt: no such file"),
+        ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
+        ("dataset._target_=os.system", "dataset._target_=os.system: not a part of SIGN"),
+        ("dataset._target_=sign.engines.local.engine.LocalEngine", "dataset"),
+        ("model.operators.p.normalization=max", "model.operators.p.normalization=max: choose one of gcn"),
+    ],
+)
+def test_a_wrong_setting_gets_one_sentence(
+    configured: Callable[..., Settings], override: str, sentence: str
+) -> None:
+    with pytest.raises(SignError) as caught:
+        configured(*override.split())
+    assert str(caught.value).startswith(sentence)
+    assert "\n" not in str(caught.value)
+
+
+def test_seed_zero_is_a_seed(configured: Callable[..., Settings]) -> None:
+    assert configured("seed=0").seed == 0
+
+
+def test_the_default_is_cora_with_its_tuned_settings(configured: Callable[..., Settings]) -> None:
+    tuned = OmegaConf.load(CONF / "tuned" / "cora_sign.yaml")
+    settings = configured()
+    assert settings.dataset.name == "cora"
+    assert settings.powers["p"][1] == tuned.model.p
+    assert configured("dataset=communities").powers["p"][1] != tuned.model.p
+    assert configured("model.p=2").powers["p"][1] == 2
+
+
+def test_the_project_files_are_there() -> None:
+    for name in (
+        "LICENSE",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "README.md",
+        ".pre-commit-config.yaml",
+        ".ci/run",
+    ):
+        assert (REPOSITORY / name).is_file()

@@ -1,0 +1,335 @@
+"""The shared test-suite and every operator on Spark: embedded by blocks, and by columns on a cluster of which a
+worker is killed while it takes blocks.
+
+Each of the two masters is one test with many parts, as a session takes long to start and a process has one.
+"""
+
+import inspect
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import engines.test_engines as suite
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from sign.datasets.synthetic.communities import Communities
+from sign.diffusion.precompute import Hops, diffuse
+from sign.engines.base import Engine
+from sign.engines.local.engine import LocalEngine
+from sign.engines.spark import session
+from sign.engines.spark.engine import SparkEngine
+from sign.errors import FieldError, SignError
+from sign.graph.classification import classification_of
+from sign.graph.csr import Floats
+from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
+from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.base import Operator, Product
+from sign.operators.clique import CliqueAdjacency
+from sign.operators.directed import DirectedAdjacency
+from sign.operators.four_cycle import FourCycleAdjacency
+from sign.operators.heat import HeatKernel
+from sign.operators.laplacian import Laplacian
+from sign.operators.ppr import PersonalizedPageRank
+from sign.operators.triangle import TriangleAdjacency
+from sign.store.store import Store
+
+MISSING = None
+try:
+    session.check()
+except SignError as error:
+    MISSING = str(error)
+needs_spark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss2m"
+
+
+@dataclass(frozen=True)
+class Own(Operator):
+    """An operator of the user's own, which executors cannot import and of which no polynomial is known."""
+
+    factor: float = 0.5
+
+    def matrix(self, graph: Graph) -> Matrix:
+        return Matrix(graph.undirected, self_loop=1.0)
+
+    def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
+        return np.maximum(product(matrix, self.factor * product(matrix, x)), 0)
+
+
+OPERATORS: dict[str, Operator] = {
+    "p": NormalizedAdjacency(),
+    "s": PersonalizedPageRank(alpha=0.5, tolerance=0.1),
+    "g": PersonalizedPageRank("push", alpha=0.5, epsilon=0.01),
+    "t": TriangleAdjacency(),
+    "d": DirectedAdjacency(),
+    "f": DirectedAdjacency(transposed=True),
+    "l": Laplacian(),
+    "h": HeatKernel(time=0.5, tolerance=0.02),
+    "c": CliqueAdjacency(),
+    "q": FourCycleAdjacency(),
+    "o": Own(),
+}
+
+
+def a_graph() -> Graph:
+    """Directed, with self-loops, rows that no split uses, and nodes without edges."""
+    drawn = Communities(nodes=240, edges=1500, features=20, classes=4).load()
+    keep = (drawn.adjacency.rows + drawn.adjacency.indices) % 3 != 0
+    keep &= (drawn.adjacency.rows < 220) & (drawn.adjacency.indices < 220)
+    few = {split: drawn.nodes_of(split)[::5] for split in ("train", "val", "test")}
+    return replace(drawn, adjacency=drawn.adjacency.keep(keep), directed=True, **few)
+
+
+def hops_of(engine: Engine, folder: Path, operators: dict[str, Operator], **store: Any) -> Hops:
+    powers = {letter: (operator, 2 if letter in "ps" else 1) for letter, operator in operators.items()}
+    return diffuse(classification_of(a_graph()), powers, engine, Store(str(folder), **store))
+
+
+def assert_same(found: Hops, expected: Hops, tolerance: float = 2e-5) -> None:
+    assert found.names == expected.names
+    for name, ours, theirs in zip(found.names, found.arrays["train"], expected.arrays["train"], strict=True):
+        assert ours.shape == theirs.shape
+        scale = np.abs(theirs).max()
+        np.testing.assert_allclose(ours, theirs, atol=tolerance * scale, rtol=tolerance, err_msg=name)
+
+
+@cache
+def shared_suite() -> dict[str, Callable[[Engine, pytest.MonkeyPatch, Path], None]]:
+    """Every test of the suite that takes an engine, with each of its other parameters; few random graphs."""
+    checks = {}
+    for name, test in vars(suite).items():
+        if not name.startswith("test_") or "engine" not in inspect.signature(test).parameters:
+            continue
+        marks = [mark.args for mark in test.pytestmark if mark.args[0] != "engine"]
+        names, values = [mark[0] for mark in marks], [mark[1] for mark in marks]
+        quick = settings(max_examples=2)(test) if hasattr(test, "hypothesis") else test
+        for chosen in product(*values):
+            arguments = dict(zip(names, chosen, strict=True))
+
+            def run(
+                engine: Engine, patch: pytest.MonkeyPatch, path: Path, test: Any = quick, own: Any = arguments
+            ) -> None:
+                fixtures = {"monkeypatch": patch, "tmp_path": path, "engine": engine}
+                wanted = inspect.signature(test).parameters
+                test(**{key: value for key, value in fixtures.items() if key in wanted}, **own)
+
+            checks[" ".join([name, *map(repr, chosen)])] = run
+    return checks
+
+
+def everything_passes(
+    engine: SparkEngine, subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The shared suite, and every operator."""
+    for number, (name, check) in enumerate(shared_suite().items()):
+        with subtests.test(name), monkeypatch.context() as patch:
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            check(engine, patch, folder)
+    with subtests.test("every operator"):
+        expected = hops_of(LocalEngine(), tmp_path / "local", OPERATORS)
+        assert_same(hops_of(engine, tmp_path / "spark", OPERATORS), expected)
+
+
+def test_no_engine_test_of_the_suite_is_left_out() -> None:
+    assert len({name.split()[0] for name in shared_suite()}) >= 5
+    described = {operator.describe()["class"] for operator in OPERATORS.values()}
+    assert {
+        f"{kind.__module__}.{kind.__name__}"
+        for kind in Operator.__subclasses__()
+        if "sign" in kind.__module__
+    } <= described
+
+
+@needs_spark
+def test_an_embedded_master(
+    subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def make(**fields: Any) -> SparkEngine:
+        return SparkEngine(master="local[2]", **fields)
+
+    everything_passes(make(plan="blocks", blocks=2), subtests, monkeypatch, tmp_path)
+    few = {"p": OPERATORS["p"]}
+    with subtests.test("the plan is chosen by size, and announced"):
+        capsys.readouterr()
+        hops_of(make(executor_memory="1GB"), tmp_path / "large", few)
+        hops_of(make(executor_memory="20kB"), tmp_path / "small", few)
+        said = [line for line in capsys.readouterr().out.splitlines() if "plan" in line]
+        assert said[0].startswith("spark: plan columns (the graph's")
+        assert said[1].startswith("spark: plan blocks (the graph's")
+        with pytest.raises(SignError, match=r"do not fit an executor's 20\.0 kB; use engine.plan=blocks"):
+            hops_of(make(plan="columns", executor_memory="20kB"), tmp_path / "none", few)
+    with subtests.test("nothing is left behind"):
+        assert not list(tmp_path.rglob("sign-*"))
+    session.stop()
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A standalone master and two workers on this machine, from the pip package."""
+    import pyspark
+
+    launcher = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_JAVA_OPTS": QUICK}
+    environment |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1"}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address = f"spark://127.0.0.1:{port}"
+    master = ["master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+    worker = ["worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0"]
+    started: list[subprocess.Popen[bytes]] = []
+    with ExitStack() as stack:
+        log = stack.enter_context((folder / "cluster.log").open("wb"))
+        try:
+            for number, (kind, *options) in enumerate((master, worker, worker)):
+                place = (
+                    [] if kind == "master.Master" else ["--work-dir", str(folder / f"work{number}"), address]
+                )
+                command = [launcher, f"org.apache.spark.deploy.{kind}", *options, *place]
+                # a group of its own: killed together with the executors that it starts, as a machine would be
+                started.append(
+                    subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+                )
+            yield address, started[1:]
+        finally:
+            for process in started:
+                kill(process)
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """The machine is gone."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@needs_spark
+def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # executors have our package from the driver alone
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    mount = "spark.hadoop.fs.viewfs.mounttable.sign.link./shared"
+    conf = {
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": QUICK,
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": False,
+        mount: shared.as_uri(),  # a file system that only Hadoop knows, as hdfs: or s3a: would be
+    }
+    with cluster(tmp_path) as (address, workers):
+
+        def make(**fields: Any) -> SparkEngine:
+            return SparkEngine(**{"master": address, "path": shared.as_uri(), "conf": conf} | fields)
+
+        try:
+            everything_passes(make(plan="columns"), subtests, monkeypatch, tmp_path)
+            few = {"p": OPERATORS["p"]}
+            expected = hops_of(LocalEngine(), tmp_path / "few", few, dtype="float16")
+            for plan in ("columns", "blocks"):
+                with subtests.test(f"{plan}: half precision, on a file system that is not file:, in slices"):
+                    engine = make(plan=plan, path="viewfs://sign/shared", width=12)
+                    found = hops_of(engine, tmp_path / "remote" / plan, few, dtype="float16")
+                    assert_same(found, expected, 2e-3)
+            with subtests.test("a worker is killed in the middle of a job"):
+                a_worker_is_killed(make(plan="blocks", blocks=3), workers[0], shared, tmp_path)
+        finally:
+            session.stop()
+        assert not list(shared.iterdir())
+
+
+def a_worker_is_killed(engine: Engine, worker: Any, shared: Path, folder: Path) -> None:
+    heat = {"h": HeatKernel(time=1.0, tolerance=1e-4)}
+    expected = hops_of(LocalEngine(), folder / "heat", heat)
+
+    def wait_and_kill() -> None:
+        while not list(shared.glob("sign-*/state-3")):
+            time.sleep(0.01)
+        kill(worker)
+
+    killer = threading.Thread(target=wait_and_kill, daemon=True)
+    killer.start()
+    found = hops_of(engine, folder / "killed", heat)
+    killer.join(timeout=60)
+    assert worker.poll() == -signal.SIGKILL
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("shown", "sentence"),
+    [
+        ('openjdk version "11.0.2"', "needs Java 17 or later, but this one is 11"),
+        ("", "there is no Java here"),
+    ],
+)
+def test_a_java_that_does_not_do_gets_a_sentence(
+    shown: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspark")
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{shown}' >&2\n")
+    java.chmod(0o755 if shown else 0o644)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    engine = SparkEngine(master="local[2]")
+    with pytest.raises(SignError, match=sentence), engine.limits(tmp_path):
+        pass
+
+
+def test_without_pyspark_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "find_spec", lambda name: None)
+    with pytest.raises(SignError, match=r"PySpark is not installed; pip install"):
+        session.check()
+
+
+def test_the_cause_of_an_error_is_what_is_told() -> None:
+    pytest.importorskip("pyspark")
+    cause = "org.apache.spark.SparkIllegalArgumentException: [MEMORY] must be at least 471859200."
+    told = (
+        f"An error occurred while calling None.Context.\n: {cause}\nIncrease it.\n\tat java.lang.Thread.run"
+    )
+    assert session.last_line(RuntimeError(told)) == cause
+
+
+def test_a_cluster_that_does_not_answer_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with session._remark("never said"):
+        pass
+    monkeypatch.setattr(session, "PATIENCE", 0.01)
+    with session._remark("nobody there"):
+        time.sleep(0.5)
+    assert capsys.readouterr().out == "nobody there\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (
+            {"master": "spark://host:7077"},
+            "path=None: spark://host:7077 needs a folder that every machine sees",
+        ),
+        ({"executor_memory": "much"}, "executor_memory=much: is not a size"),
+        ({"plan": "rows"}, "plan=rows: choose one of auto, columns, blocks"),
+        ({"blocks": 0}, "blocks=0: must be"),
+        ({"conf": "spark.executor.memory"}, "conf=spark.executor.memory: must be settings of Spark"),
+    ],
+)
+def test_wrong_settings_are_refused(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(FieldError, match=sentence):
+        SparkEngine(**fields)

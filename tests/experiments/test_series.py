@@ -1,0 +1,162 @@
+"""Runs over seeds: the same hops, one summary, and nothing lost when it is stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from pathlib import Path
+
+import pytest
+from common.overrides import SMALL
+from common.paths import REPOSITORY
+
+from sign.config.configure import Settings, composed
+from sign.errors import SignError
+from sign.experiments import run
+from sign.experiments.series import Plan, outcome, plan, show, train_series
+from sign.runs import Run, Series
+from sign.training.datamodule import SIGNDataModule
+
+
+def words_in(folder: Path, *words: str) -> list[str]:
+    return [
+        "logger=csv",
+        *(f"paths.{kind}_dir={folder / kind}" for kind in ("store", "output")),
+        *SMALL,
+        *words,
+    ]
+
+
+def planned(folder: Path, *words: str) -> Plan:
+    return plan(composed(*words_in(folder, *words)))
+
+
+def learned(series: Series) -> dict[str, dict]:
+    """The metrics that are not timings."""
+    return {
+        name: value
+        for name, value in series.metrics.items()
+        if name.split("/")[0] in ("train", "val", "test", "epochs", "parameters")
+    }
+
+
+def test_seeds_share_hops_and_more_runs_add_seeds(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    series = train_series(planned(tmp_path, "runs=2", "training.max_epochs=2"))
+    assert series.seeds == [0, 1]
+    assert [run.description["products"] for run in series.runs] == [2, 0]
+    assert series.metrics["test/accuracy"]["values"] == [run.metrics["test/accuracy"] for run in series.runs]
+    before = learned(series)["val/loss"]["values"]
+    stamps = [(run.folder / "metrics.json").stat().st_mtime_ns for run in series.runs]
+    capsys.readouterr()
+    more = train_series(planned(tmp_path, "runs=3", "training.max_epochs=2"))
+    assert more.folder == series.folder
+    assert "1 of 3 runs to train, 2 found" in capsys.readouterr().out.replace("\n", " ")
+    assert more.seeds == [0, 1, 2]
+    assert learned(more)["val/loss"]["values"][:2] == before
+    assert [(run.folder / "metrics.json").stat().st_mtime_ns for run in more.runs[:2]] == stamps
+    show(more)
+    assert "population" in capsys.readouterr().out
+    assert outcome(more) == more.metrics["val/loss"]["mean"]
+
+
+def test_a_run_of_a_series_is_the_run_that_its_seed_makes_alone(tmp_path: Path) -> None:
+    pair = train_series(planned(tmp_path, "runs=2", "training.max_epochs=3"))
+    alone = train_series(planned(tmp_path / "alone", "runs=1", "seed=1", "training.max_epochs=3"))
+    assert pair.metrics["test/loss"]["values"][1] == alone.metrics["test/loss"]["values"][0]
+
+
+def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    words = ("runs=3", "training.max_epochs=8", "training.patience=3")
+    whole = train_series(planned(tmp_path / "whole", *words))
+    wanted = planned(tmp_path / "killed", *words)
+    middle = wanted.series.run(1).folder
+    command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *words_in(tmp_path / "killed", *words)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
+    while process.poll() is None and len(Run(middle).epochs()) < 2:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert wanted.missing == [1, 2]
+    assert Run(middle).last_checkpoint
+    assert Series(wanted.series.folder).seeds == [0]
+    again = train_series(wanted)
+    assert again.seeds == [0, 1, 2]
+    assert learned(again) == learned(whole)
+    epochs = [[row["val/loss"] for row in run.epochs()] for run in (*again.runs, *whole.runs)]
+    assert epochs[:3] == epochs[3:]
+
+
+def test_a_failed_run_is_told_and_the_others_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    wanted = planned(tmp_path, "runs=3", "training.max_epochs=2")
+    (wanted.series.run(1).folder / "config.yaml").mkdir(parents=True)
+    series = train_series(wanted)
+    assert series.seeds == [0, 2]
+    assert "seed 1: failed: IsADirectoryError" in capsys.readouterr().out
+    with pytest.raises(SignError, match="1 of 3 runs failed"):
+        outcome(series)
+    (wanted.series.run(1).folder / "config.yaml").rmdir()
+    assert train_series(wanted).seeds == [0, 1, 2]
+
+
+def test_a_checkpoint_that_cannot_be_read_is_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    wanted = planned(tmp_path, "runs=1", "training.max_epochs=2")
+    folder = wanted.series.run(0).folder / "checkpoints"
+    folder.mkdir(parents=True)
+    (folder / "last.ckpt").write_bytes(b"half")
+    assert train_series(wanted).metrics["epochs"]["values"] == [2]
+    assert "seed 0: from the start again" in capsys.readouterr().out
+
+
+def test_a_series_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
+    series = train_series(planned(tmp_path, "runs=2", "training.learning_rate=1e30"))
+    assert series.metrics == {}
+    with pytest.raises(SignError, match=r"2 of 2 runs failed .*training diverged"):
+        outcome(series)
+
+
+def test_a_series_is_named_by_what_changes_its_numbers(tmp_path: Path) -> None:
+    same = (
+        "seed=5",
+        "runs=7",
+        "engine.threads=1",
+        "store.verify=true",
+        "trainer.accelerator=cpu",
+        "job_type=reproduce",
+    )
+    others = ("model.dropout=0.1", "training.max_epochs=3", "dataset.seed=1", "dataset.seed=${seed}")
+    others += ("store.dtype=float16", "trainer.precision=bf16-mixed")
+    plain = planned(tmp_path).series.folder
+    assert planned(tmp_path, *same, "group=mine").series.folder == plain
+    assert len({plain, *(planned(tmp_path, word).series.folder for word in others)}) == 1 + len(others)
+
+
+def test_what_refers_to_the_seed_is_resolved_for_each_run(tmp_path: Path) -> None:
+    wanted = planned(tmp_path, "dataset.seed=${seed}", "seed=2", "runs=2")
+    assert [wanted.settings(seed).dataset.seed for seed in wanted.seeds] == [2, 3]
+
+
+@pytest.mark.parametrize("word", ["runs=0", "runs=two", "seed=4294967295", "ckpt_path=x.ckpt"])
+def test_a_series_that_cannot_be_is_refused(tmp_path: Path, word: str) -> None:
+    with pytest.raises(SignError, match=word.split("=")[0]):
+        planned(tmp_path, "runs=2", word)
+
+
+def test_the_rows_of_a_run_are_gone_before_those_of_the_next_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[weakref.ref[SIGNDataModule]] = []
+    prepare = run.prepare
+
+    def remembered(settings: Settings) -> SIGNDataModule:
+        assert [module() for module in made] == [None] * len(made)
+        datamodule = prepare(settings)
+        made.append(weakref.ref(datamodule))
+        return datamodule
+
+    monkeypatch.setattr(run, "prepare", remembered)
+    train_series(planned(tmp_path, "dataset.seed=${seed}", "training.max_epochs=1", "runs=3"))
+    assert len(made) == 3
