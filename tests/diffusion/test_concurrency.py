@@ -33,7 +33,8 @@ class Counted(LocalEngine):
 graph = Communities(nodes=60_000, edges=300_000, features=64).load()
 print("ready", flush=True)
 sys.stdin.readline()
-hops = diffuse(classification_of(graph), {{"p": (NormalizedAdjacency(), {POWER})}}, Counted(threads=1), Store(sys.argv[1]))
+powers = {{"p": (NormalizedAdjacency(), {POWER})}}
+hops = diffuse(classification_of(graph), powers, Counted(threads=1), Store(sys.argv[1]))
 print(hops)
 """
 

@@ -28,8 +28,7 @@ def content(records: Sequence[Record], problems: Sequence[Problem], studies: Seq
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "facts": _facts(records, problems, studies),
         "groups": [
-            {"dataset": one.dataset, "model": one.model, "job_type": one.job_type, "label": one.label}
-            for one in groups
+            {key: getattr(one, key) for key in ("dataset", "model", "job_type", "label")} for one in groups
         ],
         "results": rows,
         "runs": [
