@@ -11,8 +11,8 @@ from common.paths import REPOSITORY
 PACKAGE = REPOSITORY / "src" / "sign"
 ORDER = [
     *("errors", "validation", "system", "graph", "datasets", "operators", "engines", "store", "diffusion"),
-    *("runs", "report", "tracking", "models", "training", "config", "experiments", "transforms", "testing"),
-    *("search", "reproduction", "commands", "cli"),
+    *("runs", "published", "tracking", "models", "training", "config", "experiments", "report", "transforms"),
+    *("testing", "search", "reproduction", "commands", "cli"),
 ]
 MODULES = {
     ".".join(("sign", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): file

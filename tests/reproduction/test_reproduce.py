@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 from sign.config.configure import CONF
 from sign.errors import SignError
 from sign.experiments.series import Plan
-from sign.report.published import tables
+from sign.published import tables
 from sign.reproduction import reproduce
 from sign.reproduction.experiments import GRAPHS, MODELS, cell_plan, words_of
 from sign.reproduction.reproduce import Reproduction

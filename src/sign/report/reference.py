@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from sign.published import published, tables
 from sign.report.groups import Group
-from sign.report.published import published, tables
 
 GENERATED = ("sign.datasets.synthetic.lookalike.", "sign.datasets.synthetic.communities.")
 

@@ -3,7 +3,7 @@
 from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
 from sign.experiments.series import train_series
-from sign.report.published import tables
+from sign.published import tables
 from sign.reproduction import figures
 from sign.reproduction.experiments import cell_plan
 from sign.reproduction.request import Request

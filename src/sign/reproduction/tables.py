@@ -8,7 +8,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table as Shown
 
-from sign.report.published import Cell, Table
+from sign.published import Cell, Table
 from sign.runs import Series
 from sign.system.atomic_files import write_json, write_text
 from sign.system.console import console

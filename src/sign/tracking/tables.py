@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sign.report.published import published
+from sign.published import published
 from sign.runs import Run
 
 MEASURES = ("seconds/training", "val/loss", "val/accuracy", "val/micro_f1")

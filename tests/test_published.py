@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from sign.config.configure import CONF
-from sign.report.published import FILE, published, tables
+from sign.published import FILE, published, tables
 
 PAPER = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation")
 
