@@ -118,10 +118,6 @@ class Engine(Validated, ABC):
 
         powers.run(self, job)
 
-    def renumbering(self, matrix: Matrix, products: int) -> Array | None:
-        """An order of the nodes in which this many products, made in it, take less time; None: as they are."""
-        return None
-
     @abstractmethod
     def product(
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None

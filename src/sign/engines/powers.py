@@ -14,7 +14,6 @@ from sign.engines.base import Engine, Job
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.graph.matrix import Matrix
-from sign.renumbering import places, renumbered
 from sign.system import arrays, memory
 
 MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array
@@ -23,23 +22,17 @@ MARGIN = 0.05  # of the memory that is left which stays free, for what is not an
 def run(engine: Engine, job: Job) -> None:
     """Compute a job by products of an engine."""
     blocks = _column_blocks(engine, job)
-    matrix, order, wanted = job.matrix, None, job.used
-    if not job.is_one_product and len(blocks) == 1:  # else the memory is needed for columns
-        order = engine.renumbering(matrix, job.products * len(job.rows))
-    if order is not None:
-        matrix, wanted = renumbered(matrix, order), places(order)[slice(None) if wanted is None else wanted]
     seconds = dict.fromkeys(job.wanted, 0.0)
     for block in blocks:
         x = _load(job, block)
-        x = x if order is None else x[order]
         spare = np.empty_like(x) if job.is_one_product else None
         for power in job.rows:
             began = time.perf_counter()
-            result = _power(engine, job, matrix, x, power, block, spare)
+            result = _power(engine, job, job.matrix, x, power, block, spare)
             x, spare = result, x if result is spare else None  # fresh memory is slow: two arrays take turns
             _round(job, x, power)
             if power in job.wanted:
-                for part, rows in _parts(job, x, wanted):
+                for part, rows in _parts(job, x, job.used):
                     job.write(power, part, block, x[rows])
                 seconds[power] += time.perf_counter() - began
                 if block is blocks[-1]:

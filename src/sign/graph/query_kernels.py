@@ -18,18 +18,6 @@ def scatter(number: Any) -> Any:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def find_hubs(indptr: Any, indices: Any, bounds: Any, hubs: Any) -> None:
-    """The neighbour of each row that has the most neighbours itself; the row, if it has none."""
-    for part in prange(len(bounds) - 1):
-        for i in range(bounds[part], bounds[part + 1]):
-            hubs[i], most = i, 0
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if indptr[j + 1] - indptr[j] > most:
-                    hubs[i], most = j, indptr[j + 1] - indptr[j]
-
-
-@compiled  # type: ignore[untyped-decorator]
 def misplaced(indptr: Any, indices: Any, bounds: Any) -> Any:
     """How many entries name no node, or do not follow the one before."""
     nodes = len(indptr) - 1

@@ -11,22 +11,14 @@ from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.graph.matrix import Matrix
-from sign.system import arrays
 from sign.validation import Power
-
-WORTH = 40  # products; renumbering takes as long as about three of them, and saves a tenth of each
 
 
 @dataclass(frozen=True)
 class LocalEngine(Engine):
-    """All cores of this machine; ``threads=0`` takes every one.
-
-    With ``reorder``, the many products of an operator such as PPR are made in a numbering of the nodes that uses the
-    caches better; no bit of the result depends on it.
-    """
+    """All cores of this machine; ``threads=0`` takes every one."""
 
     threads: Power = 0
-    reorder: bool = True
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
@@ -44,14 +36,6 @@ class LocalEngine(Engine):
             yield
         finally:
             numba.set_num_threads(before)
-
-    def renumbering(self, matrix: Matrix, products: int) -> Array | None:
-        """Nodes of a hub together, for matrices in memory and operators that earn it back."""
-        if not self.reorder or products < WORTH or arrays.mapping(matrix.csr.indices) is not None:
-            return None
-        from sign.renumbering import by_hubs
-
-        return by_hubs(matrix.csr)
 
     def product(
         self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
