@@ -5,7 +5,10 @@ BIN := .venv/bin
 # forbids that, every start would compile its libraries again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help train test check clean
+.PHONY: help train quick test check lock clean
+# -rs prints the reason of each skip, so that a service that is missing in CI is noticed
+PYTEST = $(BIN)/python -m pytest -n auto -rs
+LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -13,12 +16,20 @@ help: ## list the targets
 train: .venv/.installed ## set up, then train SIGN on Cora (ARGS="dataset=communities model.p=2" for more)
 	@$(BIN)/python src/train.py $(ARGS)
 
+quick: .venv/.installed-dev ## set up, then run linters, type checks and the tests without a marker (two minutes)
+	@$(LINT)
+	@$(BIN)/mypy & $(PYTEST) -m "not slow and not spark and not browser and not postgres" $(ARGS); tests=$$?; wait $$! && exit $$tests
+
 test: .venv/.installed-dev ## set up, then run linters, type checks and all tests
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/mypy & $(BIN)/python -m pytest -n 2 $(ARGS); tests=$$?; wait $$! && exit $$tests
+	@$(LINT)
+	@$(BIN)/mypy & $(PYTEST) $(ARGS); tests=$$?; wait $$! && exit $$tests
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files
+
+lock: .venv/.installed-dev ## resolve requirements.lock from pyproject.toml (ARGS="--upgrade-package wandb" moves a pin)
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-emit-index-url \
+		--custom-compile-command "make lock" --output-file requirements.lock pyproject.toml $(ARGS)
 
 clean: ## remove the environment and caches (data, store and outputs stay)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
