@@ -25,7 +25,8 @@ from sign.config.configure import Settings, composed, configure
 from sign.experiments import run
 from sign.runs import Run
 from sign.system.console import console
-from sign.tracking.base import CsvOnly, RunCard, Tracker, WandB
+from sign.tracking.base import NoTracker, RunInfo, Tracker
+from sign.tracking.wandb import WandB
 from sign.training import fit
 from sign.training.datamodule import SIGNDataModule
 
@@ -54,7 +55,7 @@ class Ticking(Tracker):
     inner: Tracker
     ticker: Ticker
 
-    def start(self, run: RunCard) -> list[Logger]:
+    def start(self, run: RunInfo) -> list[Logger]:
         return [*self.inner.start(run), self.ticker]
 
     def finish(self, loggers: list[Logger], run: Run, manifests: Sequence[Path]) -> None:
@@ -139,7 +140,7 @@ def compare(folder: Path, asked: argparse.Namespace) -> None:
         loop, run = [], []
         for _ in range(asked.rounds):
             loop.append(plain(settings, datamodule, asked.epochs, batch))
-            run.append(ours(settings, WandB(mode="offline") if asked.wandb else CsvOnly()))
+            run.append(ours(settings, WandB(mode="offline") if asked.wandb else NoTracker()))
         ratios = sorted(a / b for a, b in zip(run, loop, strict=True))
         print(
             f"{batch:>6} {min(loop):>11.4f} {min(run):>8.4f} {statistics.median(ratios):>6.2f}   "
@@ -162,10 +163,10 @@ def parts(folder: Path, asked: argparse.Namespace) -> None:
     settings = settings_of(folder, asked, 1024, epochs)
     datamodule = prepared(settings)
     variants = {
-        "a whole run": ((), CsvOnly()),
+        "a whole run": ((), NoTracker()),
         "with W&B, offline": ((), WandB(mode="offline")),
-        "without the progress bar": (("EpochProgress",), CsvOnly()),
-        "without last.ckpt": (("LastCheckpoint",), CsvOnly()),
+        "without the progress bar": (("EpochProgress",), NoTracker()),
+        "without last.ckpt": (("LastCheckpoint",), NoTracker()),
     }
     loops = {"plain loop": True, "plain loop, no evaluation": False}
     seconds: dict[str, list[float]] = {name: [] for name in (*loops, *variants)}

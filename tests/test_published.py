@@ -6,34 +6,34 @@ import pytest
 import yaml
 
 from sign.config.configure import CONF
-from sign.published import FILE, published, tables
+from sign.published import FILE, published_cells, published_tables
 
 PAPER = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation")
 
 
 def test_every_experiment_of_a_table_exists_and_every_paper_cell_has_its_own() -> None:
     for name in PAPER:
-        for experiment in tables()[name].experiments:
+        for experiment in published_tables()[name].experiments:
             assert (CONF / "experiment" / f"{experiment}.yaml").is_file(), experiment
-    assert len(tables()["ablation"].experiments) == 28
+    assert len(published_tables()["ablation"].experiments) == 28
     for table, row in (("products", "SIGN(5,3,0)"), ("papers100M", "SIGN(3,3,3)")):
-        assert all(cell.experiment for cell in tables()[table].row(row))
+        assert all(cell.experiment for cell in published_tables()[table].row(row))
 
 
 def test_rows_are_as_long_as_their_tables() -> None:
-    for table in tables().values():
+    for table in published_tables().values():
         assert len(table.cells) == len(table.rows) * len(table.columns)
 
 
 def test_some_numbers_by_hand() -> None:
-    (cell,) = [cell for cell in published("flickr_sign_401") if cell.table == "inductive"]
+    (cell,) = [cell for cell in published_cells("flickr_sign_401") if cell.table == "inductive"]
     assert (cell.row, cell.column, cell.mean, cell.std) == ("SIGN", "Flickr", 0.514, 0.001)
-    assert {cell.table for cell in published("flickr_sign_401")} == {"inductive", "ablation"}
-    test = published("products_sign_530")[-1]
+    assert {cell.table for cell in published_cells("flickr_sign_401")} == {"inductive", "ablation"}
+    test = published_cells("products_sign_530")[-1]
     assert (test.mean, test.std, test.metric) == (77.60, 0.13, "test/accuracy")
     assert test.ours({"test/accuracy": {"mean": 0.5, "std": 0.01}}) == (50.0, 1.0)
-    assert published(None) == []
-    saint = tables()["timing"].row("ClusterGCN")
+    assert published_cells(None) == []
+    saint = published_tables()["timing"].row("ClusterGCN")
     assert [cell.mean for cell in saint] == [36.93, 13.34, 93.0, None, None, 183.76]
 
 
@@ -70,4 +70,4 @@ def test_the_best_inductive_experiments_have_all_digits_of_the_appendix(name: st
 
 
 def test_the_file_is_plain_data() -> None:
-    assert set(yaml.safe_load(FILE.read_text())) == set(tables())
+    assert set(yaml.safe_load(FILE.read_text())) == set(published_tables())

@@ -1,4 +1,4 @@
-"""The published numbers that ours are compared with, and which experiment is which cell."""
+"""The published numbers that ours are compared with, and the experiment of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ FILE = Path(__file__).with_suffix(".yaml")
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One number of a table; without an ``experiment`` it is another system's."""
+class PublishedCell:
+    """One number of a published table. ``experiment`` is None for systems other than SIGN."""
 
     table: str
     row: str
@@ -25,14 +25,14 @@ class Cell:
     scale: float = 1.0
 
     def ours(self, metrics: dict[str, dict[str, Any]]) -> tuple[float, float] | None:
-        """Mean and deviation of a series in the table's unit."""
-        found = metrics.get(self.metric)
-        return None if found is None else (found["mean"] * self.scale, found["std"] * self.scale)
+        """Mean and standard deviation of this cell's metric in a series, in the unit of the table."""
+        values = metrics.get(self.metric)
+        return None if values is None else (values["mean"] * self.scale, values["std"] * self.scale)
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table of the paper. ``cells`` are row by row, one for each column."""
+class PublishedTable:
+    """A table of the paper; ``cells`` holds one cell per column, row by row."""
 
     name: str
     title: str
@@ -41,38 +41,38 @@ class Table:
     unit: str
     columns: tuple[str, ...]
     rows: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[PublishedCell, ...]
 
-    def row(self, name: str) -> list[Cell]:
+    def row(self, name: str) -> list[PublishedCell]:
         """The cells of one row."""
         return [cell for cell in self.cells if cell.row == name]
 
     @property
     def digits(self) -> int:
-        """Decimals that are shown, as the paper shows them."""
+        """Decimals, as printed in the paper."""
         return 3 if self.cells[0].scale == 1 and not self.unit else 2
 
     @property
     def experiments(self) -> list[str]:
-        """The experiments of all cells, each once."""
+        """The experiments of all cells without duplicates."""
         return list(dict.fromkeys(cell.experiment for cell in self.cells if cell.experiment))
 
 
 @cache
-def tables() -> dict[str, Table]:
+def published_tables() -> dict[str, PublishedTable]:
     """All published tables by name."""
     entries: Any = OmegaConf.to_container(OmegaConf.load(FILE))
     return {name: _table(name, entry) for name, entry in entries.items()}
 
 
-def published(experiment: str | None) -> list[Cell]:
-    """What was published for an experiment, in whichever tables."""
-    cells = [cell for table in tables().values() for cell in table.cells if cell.experiment]
-    return [cell for cell in cells if cell.experiment == experiment]
+def published_cells(experiment: str | None) -> list[PublishedCell]:
+    """The cells of an experiment in all tables; none for ``None``."""
+    cells = (cell for table in published_tables().values() for cell in table.cells)
+    return [cell for cell in cells if cell.experiment and cell.experiment == experiment]
 
 
-def _table(name: str, entry: dict[str, Any]) -> Table:
-    return Table(
+def _table(name: str, entry: dict[str, Any]) -> PublishedTable:
+    return PublishedTable(
         name=name,
         title=entry["title"],
         source=entry["source"],
@@ -84,13 +84,16 @@ def _table(name: str, entry: dict[str, Any]) -> Table:
     )
 
 
-def _cells(name: str, entry: dict[str, Any]) -> Iterator[Cell]:
+def _cells(name: str, entry: dict[str, Any]) -> Iterator[PublishedCell]:
     columns = entry["columns"]
-    for row, told in entry["rows"].items():
-        named = told.get("experiment")
-        values = told.get("values", [None] * len(columns))
-        names = named if isinstance(named, list) else [named] * len(columns)
-        for (column, what), value, experiment in zip(columns.items(), values, names, strict=True):
+    for row, content in entry["rows"].items():
+        experiments = content.get("experiment")
+        if not isinstance(experiments, list):
+            experiments = [experiments] * len(columns)
+        values = content.get("values", [None] * len(columns))
+        for (column, spec), value, pattern in zip(columns.items(), values, experiments, strict=True):
             mean, std = value or (None, None)
-            own = experiment and experiment.format(dataset=what["dataset"])
-            yield Cell(name, row, column, what["metric"], mean, std, own, entry.get("scale", 1))
+            experiment = pattern and pattern.format(dataset=spec["dataset"])
+            yield PublishedCell(
+                name, row, column, spec["metric"], mean, std, experiment, entry.get("scale", 1)
+            )

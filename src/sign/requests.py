@@ -12,7 +12,7 @@ from sign.config.instantiate import named, writable
 from sign.datasets.base import Dataset
 from sign.engines.base import Engine
 from sign.errors import SignError
-from sign.tracking.base import WandB
+from sign.tracking.wandb import WandB
 from sign.validation import Range, Validated, check
 
 KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold

@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 from sign.config.configure import CONF
 from sign.errors import SignError
 from sign.experiments.series import Plan
-from sign.published import tables
+from sign.published import published_tables
 from sign.reproduction import reproduce
 from sign.reproduction.experiments import GRAPHS, MODELS, cell_plan, words_of
 from sign.reproduction.reproduce import Reproduction
@@ -34,7 +34,7 @@ def test_smoke_fills_tables_and_figures(tmp_path: Path, monkeypatch: pytest.Monk
         "papers100M": ["SIGN(3,3,3)"],
     }
     monkeypatch.setattr(
-        reproduce, "tables", lambda: {name: only(name, rows) for name, rows in chosen.items()}
+        reproduce, "published_tables", lambda: {name: only(name, rows) for name, rows in chosen.items()}
     )
     monkeypatch.setattr("sign.reproduction.figures.CONVERGENCE", {"SIGN(5,3,0)": "products_sign_530"})
     monkeypatch.setattr("sign.reproduction.request.TABLES", (*chosen, "reductions"))
@@ -61,7 +61,7 @@ def only(name: str, rows: list[str]) -> object:
     """A table with some of its rows."""
     from dataclasses import replace
 
-    table = tables()[name]
+    table = published_tables()[name]
     return replace(table, rows=tuple(rows), cells=tuple(cell for cell in table.cells if cell.row in rows))
 
 
@@ -86,7 +86,7 @@ def test_data_that_cannot_be_had_are_told_and_the_rest_goes_on(
     text = (tmp_path / "output" / "reproduction" / "products.md").read_text()
     assert "| GraphSAINT | (92.71 ± 0.14) |" in text
     assert "| SIGN(5,3,0) | — [1] (96.92 ± 0.46) |" in text
-    assert text.count("[1] ") == len({*tables()["products"].experiments}) * 3 + 1
+    assert text.count("[1] ") == len({*published_tables()["products"].experiments}) * 3 + 1
     assert "none of its data sets is at hand" in capsys.readouterr().out
 
 
@@ -110,7 +110,7 @@ def test_a_table_shows_ours_the_published_number_and_the_difference(
 ) -> None:
     metrics = {f"{split}/accuracy": {"mean": 0.775, "std": 0.002} for split in ("train", "val", "test")}
     write_json(tmp_path / "series.json", {"seeds": [0, 1], "metrics": metrics})
-    filled = Filled(tables()["products"])
+    filled = Filled(published_tables()["products"])
     filled.outcomes["products_sign_530"] = Outcome(Series(tmp_path))
     (test,) = [cell for cell in filled.table.row("SIGN(5,3,0)") if cell.column == "Test"]
     assert filled.parts(test) == ("77.50 ± 0.20", "77.60 ± 0.13", "-0.10")
@@ -121,8 +121,8 @@ def test_a_table_shows_ours_the_published_number_and_the_difference(
 
 
 def test_a_tracker_gets_the_whole_table() -> None:
-    filled = Filled(tables()["inductive"])
-    shown = filled.exhibit()
+    filled = Filled(published_tables()["inductive"])
+    shown = filled.tracker_table()
     rows = {(row[0], row[1]): dict(zip(shown.columns, row, strict=True)) for row in shown.rows}
     assert len(rows) == len(filled.table.cells)
     assert rows["GraphSAINT", "PPI"]["published"] == 0.981
@@ -138,7 +138,7 @@ def test_every_cell_and_its_look_alike_can_be_configured(tmp_path: Path) -> None
     assert len(folders) == len(MODELS)
     one = cell_plan("photo:gcn", real)
     assert (one.first.title, one.settings(7).dataset.split_seed) == ("GCN(L=1)", 7)
-    names = {table: tables()[table].experiments for table in TABLES if table != "reductions"}
+    names = {table: published_tables()[table].experiments for table in TABLES if table != "reductions"}
     assert all(words_of(name, True) for experiments in names.values() for name in experiments)
 
 

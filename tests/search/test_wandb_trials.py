@@ -12,7 +12,8 @@ from sign.search.scheduler import Search
 from sign.search.slots import make_slots
 from sign.search.study_db import Ledger
 from sign.search.wandb_trials import Tracking
-from sign.tracking.base import CsvOnly, WandB
+from sign.tracking.base import NoTracker
+from sign.tracking.wandb import WandB
 
 
 def record(folder: Path) -> Path:
@@ -74,7 +75,7 @@ def test_what_an_interruption_kept_from_the_tracker_is_sent_by_the_next_search(
 
 def test_without_a_tracker_nothing_is_sent(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path, "study", SPACE, 1)
-    with Tracking(CsvOnly(), ledger, []) as tracking:
+    with Tracking(NoTracker(), ledger, []) as tracking:
         Search(ledger, make_slots(1, None, "cpu"), command(lambda number: []), Sent(tracking)).run()
     tracking.summarise()
     assert not list(tmp_path.rglob("wandb"))

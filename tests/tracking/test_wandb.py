@@ -14,7 +14,8 @@ import pytest
 from sign.config.configure import Settings
 from sign.experiments.run import train
 from sign.runs import Run
-from sign.tracking.base import RunCard, WandB
+from sign.tracking.base import RunInfo
+from sign.tracking.wandb import WandB
 
 SMALL = ("model.p=1", "training.max_epochs=3", "logger=wandb")
 
@@ -89,15 +90,16 @@ def test_an_unreachable_service_does_not_hold_the_run(
     tmp_path: Path,
     silent_port: int,
     answer: str,
-    capsys: pytest.CaptureFixture,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level("INFO", "sign")
     port = silent_port if answer == "silent" else 9
     monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
     monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{port}")
     started = time.monotonic()
     tracker = WandB(timeout=6)
-    loggers = tracker.start(RunCard("run", "group", "train", ["tag"], {}, tmp_path))
+    loggers = tracker.start(RunInfo("run", "group", "train", ["tag"], {}, tmp_path))
     assert time.monotonic() - started < 15  # the promise itself, not a measure of speed
     tracker.finish(loggers, Run(tmp_path), [])
-    assert "offline, because" in capsys.readouterr().out
+    assert "offline, because" in caplog.text
     assert list(tmp_path.rglob("run-*.wandb"))

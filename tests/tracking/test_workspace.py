@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sign.errors import SignError
-from sign.tracking.base import WandB
+from sign.tracking.wandb import WandB
 from sign.tracking.workspace import COSTS, SEARCHED, build, save
 
 ANSWER = {
@@ -74,7 +74,7 @@ def test_the_view_reaches_the_service_with_every_panel(views: list[dict[str, Any
 
 def test_without_a_service_nothing_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_MODE", "offline")
-    with pytest.raises(SignError, match="a view is saved online"):
+    with pytest.raises(SignError, match="needs the service"):
         save(WandB())
 
 

@@ -115,11 +115,11 @@ def test_ctrl_c_leaves_no_process_behind_and_says_how_to_go_on(tmp_path: Path) -
 
 FAILING = """
 from pytorch_lightning.loggers import CSVLogger
-from sign.tracking.base import CsvOnly
+from sign.tracking.base import NoTracker
 class Bad(CSVLogger):
     def log_metrics(self, metrics, step=None):
         raise RuntimeError("the first process alone fails")
-class Failing(CsvOnly):
+class Failing(NoTracker):
     def start(self, card):
         return [Bad(card.folder)]
 """

@@ -17,7 +17,7 @@ TARGETS = (
     "sign.datasets.*",
     "sign.operators.*",
     "sign.engines.*",
-    "sign.tracking.base.*",
+    "sign.tracking.*",
     *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name),
 )
 Section = TypeVar("Section")

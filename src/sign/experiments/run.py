@@ -20,7 +20,7 @@ from sign.store.store import MANIFEST
 from sign.system import memory
 from sign.system.atomic_files import new_folder, write_json, write_text
 from sign.system.console import console
-from sign.tracking.base import RunCard
+from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
 from sign.training.fit import fit_and_test, make_datamodule, make_task, quieten
 
@@ -58,7 +58,7 @@ def run(settings: Settings, datamodule: SIGNDataModule, folder: Path) -> dict[st
     write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.composed)))
     if not (folder / RUN).exists():  # what a resumed run computed before is not forgotten
         write_json(folder / RUN, describe(settings, datamodule.hops))
-    loggers = settings.tracker.start(run_card(settings, folder))
+    loggers = settings.tracker.start(run_info(settings, folder))
     try:
         numbers = fit_and_test(settings, folder, datamodule, task, loggers)
         write_json(folder / METRICS, dict(sorted(numbers.items())))
@@ -97,11 +97,11 @@ def make_run_folder(settings: Settings) -> Path:
     return new_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
 
 
-def run_card(settings: Settings, folder: Path) -> RunCard:
+def run_info(settings: Settings, folder: Path) -> RunInfo:
     """What a tracker shows: data set, model and seed first."""
     dataset = settings.dataset
     protocol = "inductive" if dataset.inductive else "transductive"
-    return RunCard(
+    return RunInfo(
         name=f"{dataset.name} {settings.title} seed {settings.seed}",
         group=settings.group,
         job_type=settings.job_type,

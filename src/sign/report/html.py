@@ -142,4 +142,4 @@ def _facts(
 
 
 def _file(name: str) -> str:
-    return (files("sign.report") / "page" / name).read_text(encoding="utf-8")
+    return (files("sign.report") / "assets" / name).read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sign.published import published, tables
+from sign.published import published_cells, published_tables
 from sign.report.groups import Group
 
 GENERATED = ("sign.datasets.synthetic.lookalike.", "sign.datasets.synthetic.communities.")
@@ -23,9 +23,9 @@ class Reference:
 def reference(group: Group) -> Reference | None:
     """What was published for the experiment of a group on the test split; a look-alike is not comparable."""
     generated = str(group.records[0].settings.get("dataset._target_")).startswith(GENERATED)
-    for cell in published(group.experiment or None):
+    for cell in published_cells(group.experiment or None):
         if cell.metric.startswith("test/") and cell.mean is not None:
-            table = tables()[cell.table]
+            table = published_tables()[cell.table]
             return Reference(
                 metric=cell.metric.removeprefix("test/"),
                 mean=cell.mean / cell.scale,

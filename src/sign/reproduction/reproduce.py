@@ -3,7 +3,7 @@
 from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
 from sign.experiments.series import train_series
-from sign.published import tables
+from sign.published import published_tables
 from sign.reproduction import figures
 from sign.reproduction.experiments import cell_plan
 from sign.reproduction.request import Request
@@ -11,7 +11,8 @@ from sign.reproduction.special_cases import reductions
 from sign.reproduction.tables import Filled, Outcome, fill
 from sign.runs import Series
 from sign.system.console import console
-from sign.tracking.base import RunCard, Tracker, WandB
+from sign.tracking.base import RunInfo, Tracker
+from sign.tracking.wandb import WandB
 
 
 class Reproduction:
@@ -30,7 +31,7 @@ class Reproduction:
             if name == "reductions":
                 reductions(self.request)
             else:
-                filled = Filled(tables()[name], self.request.smoke)
+                filled = Filled(published_tables()[name], self.request.smoke)
                 fill(filled, self.train, self.request.folder).show()
                 self._say(f"{name}.md")
                 self._track(filled)
@@ -75,8 +76,8 @@ class Reproduction:
         if isinstance(self.tracker, WandB):
             name = filled.table.name
             folder = self.request.folder
-            card = RunCard(f"table {name}", "reproduction", "reproduce", [name], {"table": name}, folder)
-            self.tracker.exhibit(card, {name: filled.exhibit()})
+            card = RunInfo(f"table {name}", "reproduction", "reproduce", [name], {"table": name}, folder)
+            self.tracker.log_tables(card, {name: filled.tracker_table()})
 
     def _say(self, name: str) -> None:
         console.print(f"written: {self.request.folder / name}", soft_wrap=True)

@@ -8,11 +8,11 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table as Shown
 
-from sign.published import Cell, Table
+from sign.published import PublishedCell, PublishedTable
 from sign.runs import Series
 from sign.system.atomic_files import write_json, write_text
 from sign.system.console import console
-from sign.tracking.tables import Exhibit
+from sign.tracking.run_tables import TrackerTable
 
 LOOK_ALIKE = "Small generated look-alikes, trained for a few epochs: not comparable with the paper."
 
@@ -29,16 +29,16 @@ class Outcome:
 class Filled:
     """A published table with our cells, as far as there are any."""
 
-    table: Table
+    table: PublishedTable
     look_alike: bool = False
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
-    def ours(self, cell: Cell) -> tuple[float, float] | None:
+    def ours(self, cell: PublishedCell) -> tuple[float, float] | None:
         """Mean and deviation of a cell."""
         outcome = self.outcomes.get(cell.experiment or "")
         return cell.ours(outcome.series.metrics) if outcome and outcome.series else None
 
-    def difference(self, cell: Cell) -> float | None:
+    def difference(self, cell: PublishedCell) -> float | None:
         """Ours less the published number; look-alikes have none."""
         ours = self.ours(cell)
         return None if ours is None or cell.mean is None or self.look_alike else ours[0] - cell.mean
@@ -49,12 +49,12 @@ class Filled:
         told = (outcome.reason for outcome in self.outcomes.values() if outcome.reason)
         return list(dict.fromkeys(told))
 
-    def mark(self, cell: Cell) -> str:
+    def mark(self, cell: PublishedCell) -> str:
         """The number of a cell's footnote."""
         outcome = self.outcomes.get(cell.experiment or "")
         return f"[{self.reasons.index(outcome.reason) + 1}]" if outcome and outcome.reason else ""
 
-    def parts(self, cell: Cell) -> tuple[str, str, str]:
+    def parts(self, cell: PublishedCell) -> tuple[str, str, str]:
         """Ours with its footnote, the published number, the difference; empty where there is none."""
         digits, ours, difference = self.table.digits, self.ours(cell), self.difference(cell)
         own = "" if ours is None else f"{ours[0]:.{digits}f} ± {ours[1]:.{digits}f}"
@@ -120,7 +120,7 @@ class Filled:
             "cells": [self._plain_cell(cell) for cell in self.table.cells],
         }
 
-    def exhibit(self) -> Exhibit:
+    def tracker_table(self) -> TrackerTable:
         """The table as rows of a tracker: a row a cell."""
         columns = ["row", "column", "metric", "ours", "ours ±", "published", "published ±", "difference"]
         rows = []
@@ -128,9 +128,9 @@ class Filled:
             ours = self.ours(cell) or (None, None)
             published = (cell.mean, cell.std)
             rows.append([cell.row, cell.column, cell.metric, *ours, *published, self.difference(cell)])
-        return Exhibit(columns, rows)
+        return TrackerTable(columns, rows)
 
-    def _plain_cell(self, cell: Cell) -> dict[str, Any]:
+    def _plain_cell(self, cell: PublishedCell) -> dict[str, Any]:
         ours, outcome = self.ours(cell), self.outcomes.get(cell.experiment or "")
         series = outcome.series if outcome else None
         return {

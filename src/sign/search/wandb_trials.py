@@ -14,7 +14,8 @@ from optuna.trial import FrozenTrial, TrialState
 from sign.runs import find_runs
 from sign.search.study_db import FINISHED, Ledger
 from sign.system.console import console
-from sign.tracking.base import RunCard, Tracker, WandB
+from sign.tracking.base import RunInfo, Tracker
+from sign.tracking.wandb import WandB
 
 SENT = ".sent"  # a file beside what the tracker has
 
@@ -64,7 +65,7 @@ class Tracking:
         trials = [trial for trial in self.ledger.trials if trial.state == TrialState.COMPLETE]
         names = list(self.ledger.space)
         rows = [[trial.number, *(trial.params.get(name) for name in names), trial.value] for trial in trials]
-        with tracker.opened(self._card("summary", self.ledger.folder, {})) as run:
+        with tracker.open_run(self._card("summary", self.ledger.folder, {})) as run:
             run.log({"trials": wandb.Table(["trial", *names, "val/loss"], rows)})
             if len(trials) > 1:
                 run.log({"parallel coordinates": wandb.Plotly(plot_parallel_coordinate(self.ledger.study))})
@@ -85,16 +86,16 @@ class Tracking:
         if (folder / SENT).exists():
             return
         config = {**trial.params, "trial": trial.number, "state": trial.state.name.lower()}
-        with tracker.opened(self._card(f"trial {trial.number}", folder, config)) as run:
+        with tracker.open_run(self._card(f"trial {trial.number}", folder, config)) as run:
             for row in _epochs(folder):
                 run.log(row)
             known = {name: trial.user_attrs.get(name) for name in ("seconds", "reason")}
             run.summary.update({"val/loss": trial.value, **known})
         (folder / SENT).touch()
 
-    def _card(self, name: str, folder: Path, config: dict[str, Any]) -> RunCard:
+    def _card(self, name: str, folder: Path, config: dict[str, Any]) -> RunInfo:
         study = self.ledger.study.study_name
-        return RunCard(f"{study} {name}", study, "search", self.tags, config, folder)
+        return RunInfo(f"{study} {name}", study, "search", self.tags, config, folder)
 
 
 def _epochs(folder: Path) -> Iterable[dict[str, float]]:

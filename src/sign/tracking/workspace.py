@@ -1,9 +1,9 @@
-"""A saved view of a W&B project: the panels of the report, over all runs of the project."""
+"""A saved view of a W&B project with the panels of the report over all its runs."""
 
 from typing import TYPE_CHECKING
 
 from sign.errors import SignError
-from sign.tracking.base import WandB
+from sign.tracking.wandb import WandB
 
 if TYPE_CHECKING:
     from wandb_workspaces.workspaces import Workspace
@@ -23,16 +23,14 @@ SEARCHED = (
 
 
 def build(entity: str, project: str) -> "Workspace":
-    """The view, not yet saved: results, learning, cost and search, with runs grouped as they belong together."""
+    """Build the view without saving it: results, learning, cost and search, with runs grouped by ``group``."""
     try:
         import wandb_workspaces.reports.v2 as panels
         from wandb_workspaces.expr import Metric
         from wandb_workspaces.workspaces import RunsetSettings, Section, Workspace
     except ImportError as error:
         advice = "pip install -c requirements.lock '.[workspace]'"
-        raise SignError(
-            f"the package wandb-workspaces is missing, which makes saved views; {advice}"
-        ) from error
+        raise SignError(f"wandb-workspaces, which saves views, is not installed; {advice}") from error
 
     learning = [
         panels.LinePlot(title=title, x=x, y=[y])
@@ -46,16 +44,16 @@ def build(entity: str, project: str) -> "Workspace":
     results = [
         panels.BarPlot(title="Test F1", metrics=["test/micro_f1"]),
         panels.ScatterPlot(
-            title="Test F1 against seconds an epoch",
+            title="Test F1 against seconds per epoch",
             x=panels.SummaryMetric("seconds/epoch"),
             y=panels.SummaryMetric("test/micro_f1"),
         ),
         panels.WeavePanelSummaryTable(table_name="tables/paper"),
     ]
     columns = [panels.ParallelCoordinatesPlotColumn(metric=panels.Config(name)) for name in SEARCHED]
-    reached = panels.ParallelCoordinatesPlotColumn(metric=panels.SummaryMetric("val/loss"))
+    loss = panels.ParallelCoordinatesPlotColumn(metric=panels.SummaryMetric("val/loss"))
     search = [
-        panels.ParallelCoordinatesPlot(columns=[*columns, reached]),
+        panels.ParallelCoordinatesPlot(columns=[*columns, loss]),
         panels.ParameterImportancePlot(with_respect_to="val/loss"),
         panels.RunComparer(),
     ]
@@ -74,12 +72,14 @@ def build(entity: str, project: str) -> "Workspace":
 
 
 def save(tracker: WandB) -> str:
-    """Create the view where the runs of a tracker go; returns its address."""
+    """Create the view in the project of a tracker; returns its URL."""
     import wandb
 
-    mode, reason = tracker.reach()
+    mode, reason = tracker.select_mode()
     if mode != "online":
-        raise SignError(f"W&B is {mode}{f', because {reason}' if reason else ''}; a view is saved online")
+        raise SignError(
+            f"W&B is {mode}{f', because {reason}' if reason else ''}; saving a view needs the service"
+        )
     try:
         entity = tracker.entity or wandb.Api().default_entity or ""
         return str(build(entity, tracker.project).save().url)
