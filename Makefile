@@ -27,7 +27,8 @@ test: .venv/.installed-dev ## set up, then run linters, type checks and all test
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files
 
-lock: .venv/.installed-dev ## resolve requirements.lock from pyproject.toml (ARGS="--upgrade-package wandb" moves a pin)
+lock: .venv/.created ## resolve requirements.lock from pyproject.toml (ARGS="--upgrade-package wandb" moves a pin)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-emit-index-url \
 		--custom-compile-command "make lock" --output-file requirements.lock pyproject.toml $(ARGS)
 
