@@ -26,7 +26,7 @@ from rich.table import Table
 
 from sign.datasets.synthetic.communities import Communities
 from sign.datasets.synthetic.edge_kernels import draw_edges
-from sign.datasets.synthetic.lookalike import SIZES, Shape
+from sign.datasets.synthetic.lookalike import SIZES, Lookalike
 from sign.system import memory
 
 CONTENDERS = ("ours", "torch", "scipy", "graphblas", "pyg")
@@ -180,7 +180,7 @@ def graphs(options: argparse.Namespace) -> dict[str, Any]:
     """The data sets to compare on, by name."""
     if options.like:
         return {
-            f"{options.like} × {options.scale:g}": Shape(
+            f"{options.like} × {options.scale:g}": Lookalike(
                 name="look-alike", like=options.like, scale=options.scale
             )
         }
@@ -276,7 +276,9 @@ def growth() -> None:
             taken = min(seconds(two_hops) for _ in range(3))
             peak = run_apart("ours", folder)
         each = taken / edges / features * 1e9
-        table.add_row(f"{edges:,}", f"{features}", f"{taken:.2f}", f"{each:.2f}", memory.readable(peak or 0))
+        table.add_row(
+            f"{edges:,}", f"{features}", f"{taken:.2f}", f"{each:.2f}", memory.format_size(peak or 0)
+        )
     Console(width=130).print(table)
 
 
@@ -307,7 +309,7 @@ def row(result: dict[str, Any], base: dict[str, float]) -> list[str]:
         cells += ["", "", ""]
     both = result.get("two_hops")
     cells += [f"{both:.2f}", f"{both / base['two_hops']:.2f}"] if both else ["", ""]
-    return [*cells, memory.readable(result["memory"])]
+    return [*cells, memory.format_size(result["memory"])]
 
 
 def plot(results: list[dict[str, Any]], copied: float, file: Path) -> Path:

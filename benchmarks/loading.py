@@ -18,7 +18,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
-from sign.datasets.ogb import Ogb
+from sign.datasets.ogb import OGB
 from sign.system import memory
 
 FEATURES, DEGREE, LABELLED = 128, 14.55, 0.01393  # of ogbn-papers100M
@@ -75,14 +75,14 @@ def write(folder: Path, size: int, compressed: bool) -> int:
 def load(data_dir: Path, budget: int) -> None:
     """What each process does."""
     started = time.perf_counter()
-    with memory.within(budget, data_dir / "scratch"):
-        graph = Ogb(
+    with memory.limit(budget, data_dir / "scratch"):
+        graph = OGB(
             name="papers", graph="papers100M", data_dir=str(data_dir), directed=True, check=False
         ).load()
         seconds = time.perf_counter() - started
     print(
         f"{graph.nodes:,} nodes, {graph.adjacency.entries:,} edges: {seconds:.1f} s, "
-        f"at most {memory.readable(memory.peak())} resident of {memory.readable(budget)}"
+        f"at most {memory.format_size(memory.peak())} resident of {memory.format_size(budget)}"
     )
 
 
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--compressed", action="store_true", help="deflate the .npz files")
     parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    size, budget = memory.parse(asked.size), memory.parse(asked.budget)
+    size, budget = memory.parse_size(asked.size), memory.parse_size(asked.budget)
     if size is None or budget is None:
         parser.error("sizes are written like 500MB or 2GB")
     if asked.load:
@@ -103,7 +103,7 @@ def main() -> None:
         started = time.perf_counter()
         write(Path(folder) / "ogbn_papers100M", size, asked.compressed)
         files = sum(file.stat().st_size for file in Path(folder).rglob("*.npz"))
-        print(f"{memory.readable(files)} of .npz files written in {time.perf_counter() - started:.1f} s")
+        print(f"{memory.format_size(files)} of .npz files written in {time.perf_counter() - started:.1f} s")
         for what in ("read", "mapped"):
             print(f"{what}: ", end="", flush=True)
             subprocess.run([sys.executable, __file__, "--load", folder, "--budget", asked.budget], check=True)

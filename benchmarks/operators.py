@@ -20,7 +20,7 @@ from rich.table import Table
 from torch_geometric import EdgeIndex
 from torch_geometric.utils import get_ppr
 
-from sign.datasets.amazon_coauthor import FILES, Shchur
+from sign.datasets.amazon_coauthor import FILES, AmazonCoauthor
 from sign.datasets.cora import Cora
 from sign.datasets.synthetic.communities import Communities
 from sign.engines.local.engine import LocalEngine
@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--edges", default=10_000_000, type=int, help="of the generated graph")
     options = parser.parse_args()
     there = [name for name in ("photo", "computers") if (options.data_dir / FILES[name]).is_file()]
-    real = [Shchur(name=name, graph=name, data_dir=str(options.data_dir)) for name in there]
+    real = [AmazonCoauthor(name=name, graph=name, data_dir=str(options.data_dir)) for name in there]
     small = [Cora().load(), *(dataset.load() for dataset in real)]
     tiny = Communities(nodes=100, edges=200).load()  # compiles everything, ours and theirs
     ppr(tiny, 0.1, 1e-2, 1, Table())

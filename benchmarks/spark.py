@@ -115,10 +115,10 @@ def compare(options: Any, folder: Path, console: Console) -> None:
         best = min(every)
         times, engine = best / min(seconds["local"]), contenders[name]
         formula = (
-            memory.readable(predicted(classification, engine.blocks)) if name.startswith("blocks") else ""
+            memory.format_size(predicted(classification, engine.blocks)) if name.startswith("blocks") else ""
         )
         work = f"{worked[name]:.0f}"
-        table.add_row(name, f"{best:.1f}", f"{times:.1f}", work, memory.readable(moved[name]), formula)
+        table.add_row(name, f"{best:.1f}", f"{times:.1f}", work, memory.format_size(moved[name]), formula)
     console.print(table)
 
 
@@ -154,11 +154,11 @@ def bounded(options: Any, folder: Path, console: Console) -> None:
     graph = classification.scopes[0].origin.graph
     size = graph.adjacency.indices.nbytes + graph.adjacency.indptr.nbytes
     console.print(
-        f"{graph.nodes:,} nodes, a graph of {memory.readable(size)} and features of "
-        f"{memory.readable(graph.features.nbytes)}, executors with {options.executor_memory}: {took:.1f} s"
+        f"{graph.nodes:,} nodes, a graph of {memory.format_size(size)} and features of "
+        f"{memory.format_size(graph.features.nbytes)}, executors with {options.executor_memory}: {took:.1f} s"
     )
     for kind, (count, top) in found.items():
-        console.print(f"  {kind}: {count} processes, at most {memory.readable(top)} resident in one")
+        console.print(f"  {kind}: {count} processes, at most {memory.format_size(top)} resident in one")
 
 
 @contextmanager

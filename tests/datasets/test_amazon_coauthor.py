@@ -7,7 +7,7 @@ import pytest
 from common.paths import REAL_DATA
 
 from sign.datasets import amazon_coauthor
-from sign.datasets.amazon_coauthor import FILES, Shchur
+from sign.datasets.amazon_coauthor import FILES, AmazonCoauthor
 from sign.errors import SignError
 
 
@@ -22,13 +22,13 @@ from sign.errors import SignError
 def test_the_published_statistics(graph: str, facts: tuple[int, ...]) -> None:
     if not (REAL_DATA / FILES[graph]).is_file():
         pytest.skip(f"{FILES[graph]} is not on this machine")
-    loaded = Shchur(name=graph, graph=graph, data_dir=str(REAL_DATA)).load()
+    loaded = AmazonCoauthor(name=graph, graph=graph, data_dir=str(REAL_DATA)).load()
     found = (loaded.nodes, loaded.adjacency.entries, loaded.features.shape[1], loaded.classes)
     assert found == facts
     assert len(loaded.train) == 20 * facts[3]
 
 
-def write(folder: Path, **changes: np.ndarray | None) -> Shchur:
+def write(folder: Path, **changes: np.ndarray | None) -> AmazonCoauthor:
     arrays = {
         "adj_indptr": np.array([0, 2, 3, 3]),
         "adj_indices": np.array([0, 1, 2]),
@@ -40,7 +40,7 @@ def write(folder: Path, **changes: np.ndarray | None) -> Shchur:
     file = folder / FILES["photo"]
     file.parent.mkdir(parents=True)
     np.savez(file, **{k: v for k, v in (arrays | changes).items() if v is not None})
-    return Shchur(
+    return AmazonCoauthor(
         name="photo", graph="photo", data_dir=str(folder), train_per_class=1, val_per_class=1, check=False
     )
 
@@ -80,14 +80,14 @@ def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         SignError, match=r"have 3 nodes, 2 edges, .* has 7,650 nodes, 119,081 edges, .*check=false"
     ):
-        Shchur(name="photo", graph="photo", data_dir=str(tmp_path)).load()
+        AmazonCoauthor(name="photo", graph="photo", data_dir=str(tmp_path)).load()
 
 
 def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(amazon_coauthor, "ADDRESS", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(SignError, match=r"lacks amazon_electronics_photo.npz; put them there from http"):
-        Shchur(name="photo", graph="photo", data_dir=str(tmp_path)).load()
+        AmazonCoauthor(name="photo", graph="photo", data_dir=str(tmp_path)).load()
     with pytest.raises(SignError, match="not a complete data file"):
         write(tmp_path / "a", labels=None).load()
     dataset = write(tmp_path / "b")

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from sign.config.configure import Settings
 from sign.datasets import graphsaint
-from sign.datasets.graphsaint import FILES, FOLDERS, Saint
+from sign.datasets.graphsaint import FILES, FOLDERS, GraphSAINT
 from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import SignError
 from sign.system import arrays, memory
@@ -21,7 +21,7 @@ EDGES = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0), (2, 2)]
 ROLE = {"tr": [3, 0, 1, 2], "va": [4, 5], "te": [7, 6]}
 
 
-def write(data_dir: Path, graph: str, **changes: Any) -> Saint:
+def write(data_dir: Path, graph: str, **changes: Any) -> GraphSAINT:
     """Files as scipy, numpy and json write them, which is how GraphSAINT's were made."""
     folder = data_dir / FOLDERS[graph]
     folder.mkdir(parents=True)
@@ -35,7 +35,7 @@ def write(data_dir: Path, graph: str, **changes: Any) -> Saint:
     classes = {str(node): label for node, label in enumerate(labels.tolist())} | changes.get("classes", {})
     (folder / "class_map.json").write_text(json.dumps(classes))
     (folder / "role.json").write_text(json.dumps(ROLE | changes.get("role", {})))
-    return Saint(name=graph, graph=graph, data_dir=str(data_dir), check=False)  # type: ignore[arg-type]
+    return GraphSAINT(name=graph, graph=graph, data_dir=str(data_dir), check=False)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("graph", list(FOLDERS))
@@ -64,11 +64,11 @@ def test_small_files_of_the_same_layout(
 def test_a_budget_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = write(tmp_path, "yelp")
     held = dataset.load()
-    monkeypatch.setattr(arrays, "SMALL", 0)
-    monkeypatch.setattr(arrays, "PART", 100)
-    with memory.within(0, tmp_path / "scratch"):
+    monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 100)
+    with memory.limit(0, tmp_path / "scratch"):
         mapped = dataset.load()
-    assert arrays.mapping(mapped.features) is not None
+    assert arrays.memory_map(mapped.features) is not None
     assert mapped.adjacency.digest == held.adjacency.digest
     assert mapped.features_digest == held.features_digest
 
@@ -94,7 +94,7 @@ def test_a_missing_file_is_named_with_its_folder_and_its_source(
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(SignError, match=r"Flickr/raw: lacks feats.npy; put them there from http://.*1join-"):
         dataset.load()
-    by_hand = Saint(name="ppi", graph="ppi", data_dir=str(tmp_path))
+    by_hand = GraphSAINT(name="ppi", graph="ppi", data_dir=str(tmp_path))
     with pytest.raises(SignError, match="PPI/raw: lacks adj_full"):
         by_hand.load()
 
@@ -157,7 +157,7 @@ def test_wrong_members_of_the_adjacency_get_one_sentence(tmp_path: Path) -> None
 def test_files_of_another_size_are_refused_with_both_sizes(tmp_path: Path) -> None:
     write(tmp_path, "flickr")
     with pytest.raises(SignError) as refused:
-        Saint(name="flickr", graph="flickr", data_dir=str(tmp_path)).load()
+        GraphSAINT(name="flickr", graph="flickr", data_dir=str(tmp_path)).load()
     assert str(refused.value) == (
         "flickr: the files have 8 nodes, 17 edges, 3 features, 7 classes, 50 / 25 / 25 % in the splits, but what was "
         "published has 89,250 nodes, 899,756 edges, 500 features, 7 classes, 50 / 25 / 25 % in the splits; "
@@ -171,7 +171,7 @@ def test_every_way_of_counting_edges_is_understood(
 ) -> None:
     write(tmp_path, "flickr")
     monkeypatch.setitem(PUBLISHED, "flickr", Statistics(NODES, edges, 3, 7, (0.50, 0.25, 0.25)))
-    labelled = Saint(name="flickr", graph="flickr", data_dir=str(tmp_path))
+    labelled = GraphSAINT(name="flickr", graph="flickr", data_dir=str(tmp_path))
     assert labelled.load().nodes == NODES
     monkeypatch.setitem(PUBLISHED, "flickr", Statistics(NODES, edges, 3, 7, (0.50, 0.30, 0.20)))
     with pytest.raises(SignError, match="50 / 30 / 20 %"):

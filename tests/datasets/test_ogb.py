@@ -11,7 +11,7 @@ import pytest
 
 from sign.config.configure import Settings
 from sign.datasets import ogb, raw_files
-from sign.datasets.ogb import SPLITS, Ogb
+from sign.datasets.ogb import OGB, SPLITS
 from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import FieldError, SignError
 from sign.system import arrays, memory
@@ -39,7 +39,7 @@ def packed(file: Path, rows: np.ndarray) -> None:
     file.write_bytes(gzip.compress("".join(",".join(map(str, row)) + "\n" for row in rows.tolist()).encode()))
 
 
-def write(data_dir: Path, graph: str, compressed: bool = True, **changes: Any) -> Ogb:
+def write(data_dir: Path, graph: str, compressed: bool = True, **changes: Any) -> OGB:
     given = contents(graph) | changes
     folder = data_dir / f"ogbn_{graph}"
     if graph == "papers100M":
@@ -62,7 +62,7 @@ def write(data_dir: Path, graph: str, compressed: bool = True, **changes: Any) -
     for part, nodes in (PARTS | given.get("splits", {})).items():
         packed(folder / "split" / SPLITS[graph] / f"{part}.csv.gz", np.array(nodes)[:, None])
     directed = graph == "papers100M"
-    return Ogb(name=graph, graph=graph, data_dir=str(data_dir), directed=directed, check=False)  # type: ignore[arg-type]
+    return OGB(name=graph, graph=graph, data_dir=str(data_dir), directed=directed, check=False)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -89,11 +89,11 @@ def test_small_files_of_the_same_layout(
 def test_a_budget_changes_nothing(tmp_path: Path, graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = write(tmp_path, graph)
     held = dataset.load()
-    monkeypatch.setattr(arrays, "SMALL", 0)
-    monkeypatch.setattr(arrays, "PART", 100)
-    with memory.within(0, tmp_path / "scratch"):
+    monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 100)
+    with memory.limit(0, tmp_path / "scratch"):
         mapped = dataset.load()
-    assert arrays.mapping(mapped.adjacency.indices) is not None
+    assert arrays.memory_map(mapped.adjacency.indices) is not None
     assert mapped.adjacency.digest == held.adjacency.digest
     assert mapped.features_digest == held.features_digest
 
@@ -111,11 +111,11 @@ def test_both_protocols(
 
 def test_directions_are_a_setting(tmp_path: Path) -> None:
     write(tmp_path, "arxiv")
-    cited = Ogb(name="x", graph="arxiv", data_dir=str(tmp_path), directed=True, check=False).load()
+    cited = OGB(name="x", graph="arxiv", data_dir=str(tmp_path), directed=True, check=False).load()
     assert cited.directed
     assert cited.adjacency.entries == len(set(zip(*contents("arxiv")["edges"].tolist(), strict=True)))
     with pytest.raises(FieldError, match="goods bought together have no direction"):
-        Ogb(name="x", graph="products", data_dir=str(tmp_path), directed=True)
+        OGB(name="x", graph="products", data_dir=str(tmp_path), directed=True)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -136,7 +136,7 @@ def test_what_was_read_once_is_mapped_until_the_raw_file_changes(tmp_path: Path,
     kept = {file: file.stat().st_mtime_ns for file in arrays.glob("*.npy")}
     assert {file.name.split("-")[0] for file in kept} == {"source", "target", "features", "labels"}
     again = dataset.load()
-    assert arrays.mapping(again.features) is not None
+    assert arrays.memory_map(again.features) is not None
     assert again.features_digest == first.features_digest
     assert {file: file.stat().st_mtime_ns for file in arrays.glob("*.npy")} == kept
     for file in (tmp_path / f"ogbn_{graph}" / "raw").iterdir():
@@ -238,7 +238,7 @@ def test_wrong_content_gets_one_sentence(tmp_path: Path, graph: str, change: Any
 
 def test_files_of_another_size_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "arxiv")
-    strict = Ogb(name="ogbn-arxiv", graph="arxiv", data_dir=str(tmp_path))
+    strict = OGB(name="ogbn-arxiv", graph="arxiv", data_dir=str(tmp_path))
     with pytest.raises(SignError, match=r"have 40 nodes, 90 edges, .* has 169,343 nodes, 1,166,243 edges"):
         strict.load()
     classes = int(contents("arxiv")["labels"].max()) + 1

@@ -230,9 +230,11 @@ def test_blocks_of_columns_change_no_bit(
     classification = classification_of(partly_used(), scaling)
     whole = diffuse(classification, EVERY, LocalEngine(), Store(str(tmp_path / "a"), dtype))
     capsys.readouterr()
-    monkeypatch.setattr(arrays, "SMALL", 0)
-    monkeypatch.setattr(arrays, "PART", 2000)
-    monkeypatch.setattr(memory, "left", lambda: 4 * 400 * 2 * 17)  # 17 columns of a product, 5 of a solver
+    monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(
+        memory, "remaining", lambda: 4 * 400 * 2 * 17
+    )  # 17 columns of a product, 5 of a solver
     cut = diffuse(classification, EVERY, LocalEngine(), Store(str(tmp_path / "b"), dtype))
     said = " ".join(capsys.readouterr().out.split())
     assert "24 columns go through p in 2 blocks of 16" in said
@@ -252,7 +254,7 @@ def test_a_budget_that_holds_no_column_is_refused_with_one_that_does(
     with pytest.raises(SignError, match=r"engine.memory=1MB: the program alone takes"):
         attempt("1MB")
     with monkeypatch.context() as nothing_left:
-        nothing_left.setattr(memory, "left", lambda: 0)
+        nothing_left.setattr(memory, "remaining", lambda: 0)
         with pytest.raises(
             SignError, match=r"engine.memory=9TB: not enough for one column .* would do"
         ) as refused:
@@ -292,7 +294,7 @@ def test_torch_keeps_to_a_budget_by_blocks(tmp_path: Path, monkeypatch: pytest.M
     classification = classification_of(partly_used())
     expected = diffuse(classification, {"p": (ADJACENCY, 2)}, TorchEngine(), Store(str(tmp_path / "a")))
     matrix = 24 * classification.scopes[0].origin.graph.adjacency.entries + 8 * 400
-    monkeypatch.setattr(memory, "left", lambda: matrix + 4 * 400 * 4 * 17)
+    monkeypatch.setattr(memory, "remaining", lambda: matrix + 4 * 400 * 4 * 17)
     cut = diffuse(classification, {"p": (ADJACENCY, 2)}, TorchEngine(), Store(str(tmp_path / "b")))
     for ours, theirs in zip(rows_of(cut, "test"), rows_of(expected, "test"), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
@@ -318,7 +320,7 @@ def test_a_graph_of_one_node(tmp_path: Path) -> None:
 PROGRAM = """
 import sys
 from sign.system import arrays, memory
-from sign.datasets.synthetic.lookalike import Shape
+from sign.datasets.synthetic.lookalike import Lookalike
 from sign.diffusion.precompute import Precomputation
 from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
@@ -328,7 +330,7 @@ from sign.store.store import Store
 operators = {"p": NormalizedAdjacency(), "d": DirectedAdjacency(), "f": DirectedAdjacency(transposed=True)}
 budget = None if sys.argv[1] == "none" else sys.argv[1]
 _, hops = Precomputation(
-    Shape(name="papers", like="ogbn-papers100M", scale=0.003),
+    Lookalike(name="papers", like="ogbn-papers100M", scale=0.003),
     {letter: (operator, 3) for letter, operator in operators.items()},
     LocalEngine(budget),
     Store(sys.argv[2]),

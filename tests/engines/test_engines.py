@@ -112,7 +112,7 @@ def test_some_rows_are_those_of_all_rows_and_read_nothing_else(
 def test_mapped_rows_give_the_same_bits(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrays, "PART", 1000)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 1000)
     graph = Communities(nodes=500, edges=4000).load()
     weights = np.random.default_rng(0).random(graph.adjacency.entries).astype(np.float32)
     held = CSR(graph.adjacency.indptr, graph.adjacency.indices, weights)

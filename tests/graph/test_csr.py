@@ -25,9 +25,9 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
     if request.param == "memory":
         yield
         return
-    monkeypatch.setattr(arrays, "SMALL", 0)
-    monkeypatch.setattr(arrays, "PART", 64)
-    with memory.within(0, tmp_path):
+    monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 64)
+    with memory.limit(0, tmp_path):
         yield
 
 
@@ -94,7 +94,7 @@ def test_weights_that_differ_by_direction_are_not_symmetric() -> None:
 
 
 def test_mapped_edges_give_the_same_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "PART", 1000)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 1000)
     edges = np.random.default_rng(0).integers(0, 200, (2, 3000)).astype(np.int32)
     np.save(tmp_path / "edges", edges)
     source, target = np.load(tmp_path / "edges.npy", mmap_mode="r")

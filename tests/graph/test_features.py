@@ -37,7 +37,7 @@ def test_blocks_are_those_of_the_dense_matrix() -> None:
         (rows, slice(9, 9)),
     ):
         assert (features[key] == dense[key]).all()
-    assert (features.take(rows)[:] == dense[rows]).all()
+    assert (features.select_rows(rows)[:] == dense[rows]).all()
 
 
 def test_digests_depend_on_all_of_it() -> None:

@@ -63,7 +63,7 @@ def test_generated_look_alikes_have_no_difference(tmp_path: Path) -> None:
     make_run(tmp_path / "a", "flickr-like", experiment="flickr_sign_401")
     file = tmp_path / "a" / "config.yaml"
     file.write_text(
-        file.read_text().replace("name: flickr-like", "_target_: sign.datasets.synthetic.lookalike.Shape")
+        file.read_text().replace("name: flickr-like", "_target_: sign.datasets.synthetic.lookalike.Lookalike")
     )
     (row,) = tables.comparison(records(tmp_path))
     assert (row["paper"], row["difference"]) == (0.514, None)

@@ -25,7 +25,7 @@ ADDRESS = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shchur(Dataset):
+class AmazonCoauthor(Dataset):
     """Undirected, without self-loops, binary words; 20 and 30 nodes a class for training and validation."""
 
     name: str

@@ -86,7 +86,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Be the only process that adds to a folder of data."""
     with ExitStack() as stack:
         try:
-            stack.enter_context(locks.locked(folder))
+            stack.enter_context(locks.exclusive_lock(folder))
         except OSError as error:
             raise SignError(
                 f"{folder}: cannot be written ({_reason(error)}); set paths.data_dir to a folder of your own "

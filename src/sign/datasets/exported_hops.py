@@ -20,7 +20,7 @@ HOPS = "hops"  # a store of its own
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pack(Dataset):
+class ExportedHops(Dataset):
     """Labels, splits and hops of one data set. Nothing can be computed on it: it has no graph."""
 
     path: str

@@ -47,7 +47,7 @@ LABEL = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saint(Dataset):
+class GraphSAINT(Dataset):
     """Undirected, self-loops kept, with a fixed split; one label a node (Flickr, Reddit) or many (Yelp, PPI)."""
 
     graph: Literal["flickr", "reddit", "yelp", "ppi"]
@@ -119,7 +119,7 @@ def _features(file: Path) -> Floats:
         if raw.ndim != 2 or raw.dtype.kind not in "fiub":
             raise ValueError(f"it holds {raw.dtype} of shape {raw.shape}")
     features = arrays.empty(raw.shape, np.float32)
-    for part in arrays.parts(raw):
+    for part in arrays.chunks(raw):
         features[part] = raw[part]
         arrays.release(features[part])
     return features

@@ -25,7 +25,7 @@ ARRAYS = "arrays"  # the folder beside raw/ that holds what was read, as .npy fi
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ogb(Dataset):
+class OGB(Dataset):
     """Papers that cite each other, or goods bought together, with OGB's own split.
 
     The text files of products and arxiv and the .npz files of papers100M are read once, in blocks, to .npy files.
@@ -53,7 +53,7 @@ class Ogb(Dataset):
         nodes, (source, target, features, labels) = read(folder, published.classes)
         train, val, test = (np.sort(column(folder / split)) for split in splits)
         if self.check:
-            classes = 1 + max(int(labels[part].max()) for part in arrays.parts(labels))
+            classes = 1 + max(int(labels[part].max()) for part in arrays.chunks(labels))
             split = shares(train, val, test)
             compare(self.name, published, Statistics(nodes, len(source), features.shape[1], classes, split))
         return Graph(

@@ -99,7 +99,7 @@ class Planetoid(Dataset):
         first, later = _sparse(parts["allx"]), _sparse(parts["tx"])
         lengths = np.zeros(nodes, np.int64)
         lengths[:known], lengths[parts["test.index"]] = np.diff(first.indptr), np.diff(later.indptr)
-        ordered = later.take(np.argsort(parts["test.index"]))
+        ordered = later.select_rows(np.argsort(parts["test.index"]))
         features = SparseFeatures(
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
             np.concatenate([first.indices, ordered.indices]),

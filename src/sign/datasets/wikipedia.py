@@ -43,7 +43,7 @@ class Wikipedia(Dataset):
         source, target = keep(
             folder / FILE, folder / ARRAYS, ("source", "target"), lambda: _links(folder / FILE)
         )
-        nodes = 1 + max(int(ends[part].max()) for ends in (source, target) for part in arrays.parts(ends))
+        nodes = 1 + max(int(ends[part].max()) for ends in (source, target) for part in arrays.chunks(ends))
         train, val, test = split_by_fraction(nodes, 0.5, 0.25, self.seed)
         if self.check:
             split = shares(train, val, test)

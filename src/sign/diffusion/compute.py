@@ -94,7 +94,7 @@ def fill(task: Task) -> list[Hop]:
     Whoever finds one missing takes the chain's lock and looks again: of many runs that start together, one
     computes and the others wait for it.
     """
-    used = None if task.store.rows == "all" else task.scope.used
+    used = None if task.store.rows == "all" else task.scope.used_nodes
     hops = _found(task, used)
     if set(task.powers) <= set(hops):
         task.work.advance(len(hops), task.letter)

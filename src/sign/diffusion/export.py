@@ -42,8 +42,8 @@ def _write(source: Precomputation, classification: NodeClassification, hops: Hop
     for hop in hops.every:
         scope = scopes[hop.chain.key["scope"]]
         key = {name: value for name, value in hop.chain.key.items() if name not in ("format", "dtype")}
-        key["rows"] = None if scope.used is None else digest(scope.used)
-        nodes = np.arange(scope.nodes) if scope.used is None else scope.used
+        key["rows"] = None if scope.used_nodes is None else digest(scope.used_nodes)
+        nodes = np.arange(scope.nodes) if scope.used_nodes is None else scope.used_nodes
         chain = target.chain(classification.name, **key)
         with chain.locked(lambda: None), chain.draft(hop.power, (len(nodes), scope.features)) as draft:
             for place, values in arrays.gather(hop.array, hop.places(nodes)):

@@ -90,18 +90,18 @@ class Engine(Validated, ABC):
         if isinstance(self.memory, int) and not isinstance(self.memory, bool):  # bytes
             object.__setattr__(self, "memory", str(self.memory))
         super().__post_init__()
-        if self.memory is not None and not memory.parse(self.memory):
+        if self.memory is not None and not memory.parse_size(self.memory):
             raise FieldError("memory", self.memory, "is not a size such as 500MB or 4GB")
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
         """Within it, work keeps to the engine's share of the machine; what has no room goes to ``scratch``."""
-        total = memory.default() if self.memory is None else memory.parse(self.memory) or 0
+        total = memory.default_budget() if self.memory is None else memory.parse_size(self.memory) or 0
         if total <= (taken := memory.resident()):
             raise SignError(
-                f"engine.memory={self.memory}: the program alone takes {memory.readable(taken)}; give it more"
+                f"engine.memory={self.memory}: the program alone takes {memory.format_size(taken)}; give it more"
             )
-        with memory.within(total, scratch):
+        with memory.limit(total, scratch):
             yield
 
     def needs(self, matrix: Matrix) -> tuple[int, int]:

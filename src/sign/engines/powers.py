@@ -45,22 +45,22 @@ def _column_blocks(engine: Engine, job: Job) -> list[slice]:
     columns, nodes = job.columns, job.matrix.csr.nodes
     whole, column = engine.needs(job.matrix)
     one = 4 * nodes * job.buffers + column
-    left = memory.left() - whole
+    left = memory.remaining() - whole
     widest = int(left * (1 - MARGIN)) // one
     if widest < 1:
         # with a larger budget, arrays that now lie in files take up to half of it
-        least = memory.readable(2 * (memory.resident() + whole + one / (1 - MARGIN)))
+        least = memory.format_size(2 * (memory.resident() + whole + one / (1 - MARGIN)))
         raise SignError(
             f"engine.memory={engine.memory}: not enough for one column of {job.name} on {nodes:,} nodes; "
             f"{least} would do"
         )
     width = math.ceil(columns / math.ceil(columns / min(widest, columns)))
-    if width < columns and widest >= arrays.LINE:  # whole cache lines, where that can be
-        width = min(-(-width // arrays.LINE), widest // arrays.LINE) * arrays.LINE
+    if width < columns and widest >= arrays.CACHE_LINE:  # whole cache lines, where that can be
+        width = min(-(-width // arrays.CACHE_LINE), widest // arrays.CACHE_LINE) * arrays.CACHE_LINE
     blocks = [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
     if len(blocks) > 1:
         job.remark(
-            f"{memory.readable(left)} of memory left: {columns} columns go through {job.letter} "
+            f"{memory.format_size(left)} of memory left: {columns} columns go through {job.letter} "
             f"in {len(blocks)} blocks of {width}"
         )
     return blocks
@@ -69,7 +69,7 @@ def _column_blocks(engine: Engine, job: Job) -> list[slice]:
 def _load(job: Job, block: slice) -> Floats:
     """Columns of the array that products start from, read in order."""
     x = np.empty((job.matrix.csr.nodes, block.stop - block.start), np.float32)
-    for part in arrays.cut(len(x), job.row_bytes):
+    for part in arrays.row_slices(len(x), job.row_bytes):
         x[part] = job.read(part, block)
     return x
 
@@ -102,5 +102,5 @@ def _round(job: Job, x: Floats, power: int) -> None:
 
 def _parts(job: Job, x: Floats, rows: Array | None) -> Iterator[tuple[slice, slice | Array]]:
     """Some rows of x, or all, in parts that take little memory: which of the rows they are, and where they stand."""
-    for part in arrays.cut(len(x) if rows is None else len(rows), job.row_bytes):
+    for part in arrays.row_slices(len(x) if rows is None else len(rows), job.row_bytes):
         yield part, part if rows is None else rows[part]

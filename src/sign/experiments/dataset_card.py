@@ -107,7 +107,7 @@ def _homophily(graph: Graph) -> float:
     """See the card; NaN where no edge joins two labelled nodes."""
     csr, labels = graph.adjacency, graph.labels
     equal = joined = 0
-    for part in arrays.parts(csr.indices):
+    for part in arrays.chunks(csr.indices):
         target = csr.indices[part]
         source = np.searchsorted(csr.indptr, np.arange(part.start, part.stop), "right") - 1
         counted = (source != target) & (labels[source] >= 0) & (labels[target] >= 0)
@@ -125,14 +125,14 @@ def _balance(graph: Graph, nodes: Array) -> Array:
 
 def _density(features: Features) -> float:
     """The share of features that are not zero."""
-    filled = sum(int(np.count_nonzero(features[part])) for part in arrays.parts(features))
+    filled = sum(int(np.count_nonzero(features[part])) for part in arrays.chunks(features))
     return filled / features.size
 
 
 def _seconds(graph: Graph, engine: Engine) -> float:
     """The shortest of a few products of some columns, for all columns; compilation is over before."""
     matrix = NormalizedAdjacency().matrix(graph)
-    columns = min(max(arrays.LINE, WORK // (matrix.csr.entries + graph.nodes)), graph.features.shape[1])
+    columns = min(max(arrays.CACHE_LINE, WORK // (matrix.csr.entries + graph.nodes)), graph.features.shape[1])
     x = np.ascontiguousarray(graph.features[:, :columns], np.float32)
     engine.product(matrix, x)
     took = []
@@ -179,7 +179,7 @@ def _lines(card: Card) -> list[tuple[str, str]]:
         ("features", f"{card.columns:,} columns, {card.density:.1%} not zero"),
         (
             "one hop",
-            f"{memory.readable(card.hop_bytes)} in the store; a product takes about {card.hop_seconds:.2g} s here",
+            f"{memory.format_size(card.hop_bytes)} in the store; a product takes about {card.hop_seconds:.2g} s here",
         ),
     ]
 

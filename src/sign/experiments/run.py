@@ -18,7 +18,7 @@ from sign.graph.graph import SPLITS
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
 from sign.system import memory
-from sign.system.atomic_files import new_folder, write_json, write_text
+from sign.system.atomic_files import create_unique_folder, write_json, write_text
 from sign.system.console import console
 from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
@@ -94,7 +94,7 @@ def make_run_folder(settings: Settings) -> Path:
     if resumed := run_folder_of(settings.ckpt_path):
         return resumed
     parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
-    return new_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
+    return create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
 
 
 def run_info(settings: Settings, folder: Path) -> RunInfo:
@@ -134,7 +134,7 @@ def show(settings: Settings, datamodule: SIGNDataModule, numbers: dict[str, Any]
         ("seconds/inference", "inference on the test split"),
     ):
         table.add_row(what, f"{numbers[name]:.3f} s")
-    table.add_row("peak memory", memory.readable(numbers["memory/peak_bytes"]))
+    table.add_row("peak memory", memory.format_size(numbers["memory/peak_bytes"]))
     console.print(table)
     console.print(f"run folder: {folder}", soft_wrap=True)
     console.print(f"store:      {Path(settings.store.root).resolve()}", soft_wrap=True)

@@ -19,7 +19,7 @@ from sign.graph.graph import SPLITS
 from sign.runs import METRICS, SERIES, Series, over_seeds
 from sign.system.atomic_files import write_json
 from sign.system.console import console
-from sign.system.locks import locked
+from sign.system.locks import exclusive_lock
 from sign.validation import Count, Seed, check
 
 if TYPE_CHECKING:
@@ -179,7 +179,9 @@ def write(wanted: Plan, failures: dict[str, str]) -> None:
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Be the only process at a series; another one that wants the same waits and then finds it."""
-    with locked(folder, lambda: console.print(f"waiting for another series in {folder}", soft_wrap=True)):
+    with exclusive_lock(
+        folder, lambda: console.print(f"waiting for another series in {folder}", soft_wrap=True)
+    ):
         yield
 
 

@@ -8,12 +8,12 @@ result is written a window of rows at a time, so all of it may be memory-mapped.
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-compiled = njit(parallel=True, cache=True, nogil=True, boundscheck=False)
+from sign.system.jit import compiled, compiled_parallel
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_edges(source: Any, target: Any, both: Any, bounds: Any, counts: Any) -> None:
     """Add the number of edges of every row; ``both`` counts an edge at its two ends, a loop once."""
     for part in prange(len(bounds) - 1):
@@ -26,7 +26,7 @@ def count_edges(source: Any, target: Any, both: Any, bounds: Any, counts: Any) -
                 counts[t] += 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def place_edges(
     source: Any, target: Any, weights: Any, both: Any, bounds: Any, cursors: Any, indices: Any, values: Any
 ) -> None:
@@ -47,7 +47,7 @@ def place_edges(
                 cursors[t] += 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any) -> None:
     """Sort the columns of each row and join equal ones, adding their values; ``lengths`` is what is left."""
     for part in prange(len(bounds) - 1):
@@ -81,7 +81,7 @@ def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any)
             lengths[i] = kept - low
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def close_gaps(indptr: Any, lengths: Any, array: Any) -> None:
     """Move the first ``lengths`` entries of each row to the left, over what the rows before gave up."""
     filled = indptr[0]
@@ -91,7 +91,7 @@ def close_gaps(indptr: Any, lengths: Any, array: Any) -> None:
             filled += 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_columns(indptr: Any, indices: Any, bounds: Any, counts: Any) -> None:
     """How often each column of sorted rows occurs."""
     for part in prange(len(bounds) - 1):
@@ -104,7 +104,7 @@ def count_columns(indptr: Any, indices: Any, bounds: Any, counts: Any) -> None:
                 counts[indices[e]] += 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def place_columns(
     indptr: Any,
     indices: Any,
@@ -130,7 +130,7 @@ def place_columns(
                 cursors[j] += 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_union(indptr: Any, indices: Any, other: Any, other_indices: Any, bounds: Any, lengths: Any) -> None:
     """Columns of each row that are in one matrix or the other."""
     for part in prange(len(bounds) - 1):
@@ -145,7 +145,7 @@ def count_union(indptr: Any, indices: Any, other: Any, other_indices: Any, bound
             lengths[i] = found + (indptr[i + 1] - e) + (other[i + 1] - f)
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def fill_mean(
     indptr: Any,
     indices: Any,
@@ -177,7 +177,7 @@ def fill_mean(
                 filled += 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def copy_chosen(indptr: Any, array: Any, chosen: Any, bounds: Any, out: Any, out_array: Any) -> None:
     """The chosen entries of each row."""
     for part in prange(len(bounds) - 1):
@@ -189,7 +189,7 @@ def copy_chosen(indptr: Any, array: Any, chosen: Any, bounds: Any, out: Any, out
                     filled += 1
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_induced(indptr: Any, indices: Any, nodes: Any, place: Any, bounds: Any, lengths: Any) -> None:
     """Entries between chosen nodes; ``place`` is -1 for all others."""
     for part in prange(len(bounds) - 1):
@@ -200,7 +200,7 @@ def count_induced(indptr: Any, indices: Any, nodes: Any, place: Any, bounds: Any
             lengths[i] = found
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def fill_induced(
     indptr: Any,
     indices: Any,

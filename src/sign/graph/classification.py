@@ -41,7 +41,7 @@ class Scope:
     origin: Origin | None = None
 
     @cached_property
-    def used(self) -> Array | None:
+    def used_nodes(self) -> Array | None:
         """The nodes that some split uses, sorted; None where that is all of them."""
         mask = np.zeros(self.nodes, np.bool_)
         for nodes in self.rows.values():

@@ -38,7 +38,7 @@ def check_weights(weights: Array, edges: int) -> None:
     if weights.shape != (edges,):
         raise SignError(f"weights of shape {weights.shape} for {edges} edges")
     low, high = WEIGHTS
-    for part in arrays.parts(weights):
+    for part in arrays.chunks(weights):
         right = (weights[part] >= low) & (weights[part] <= high)
         if not right.all():
             raise SignError(
@@ -49,7 +49,7 @@ def check_weights(weights: Array, edges: int) -> None:
 
 def check_ends(ends: Array, nodes: int) -> None:
     """Refuse edges of nodes that do not exist."""
-    for part in arrays.parts(ends):
+    for part in arrays.chunks(ends):
         low, high = int(ends[part].min()), int(ends[part].max())
         if low < 0 or high >= nodes:
             wrong = low if low < 0 else high
@@ -130,7 +130,7 @@ class CSR:
             check_weights(weights, len(source))
         lengths = np.zeros(nodes, np.int64)
         threads = np.linspace(0, nodes, thread_blocks() // BLOCKS_PER_THREAD + 1).astype(np.int64)
-        for part in arrays.parts(source):
+        for part in arrays.chunks(source):
             build_kernels.count_edges(source[part], target[part], both, threads, lengths)
             arrays.release(target[part])
         indptr = pointers(lengths)
@@ -138,7 +138,7 @@ class CSR:
         values = None if weights is None else arrays.empty(len(indices), np.float32)
         cursors = indptr[:-1].copy()
         for blocks in blocks_by_window(indptr, indices, values):
-            for part in arrays.parts(source):
+            for part in arrays.chunks(source):
                 given = None if weights is None else weights[part]
                 threads = blocks[::BLOCKS_PER_THREAD]
                 build_kernels.place_edges(

@@ -53,7 +53,7 @@ class SparseFeatures:
     def __getitem__(self, key: slice | Array | tuple[slice | Array, slice]) -> Floats:
         """A dense block: some rows, and all columns or those from one to another."""
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        part = self.take(np.arange(len(self))[rows] if isinstance(rows, slice) else rows)
+        part = self.select_rows(np.arange(len(self))[rows] if isinstance(rows, slice) else rows)
         first, last, _ = columns.indices(self.columns)
         places = np.repeat(np.arange(len(part)), np.diff(part.indptr))
         inside: slice | Array = slice(None)
@@ -65,7 +65,7 @@ class SparseFeatures:
         )
         return block
 
-    def take(self, rows: Array) -> "SparseFeatures":
+    def select_rows(self, rows: Array) -> "SparseFeatures":
         """Some rows, still sparse."""
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -77,6 +77,10 @@ class SparseFeatures:
 Features: TypeAlias = Array | SparseFeatures
 
 
-def take_rows(features: Features, rows: Array) -> Features:
+def select_rows(features: Features, rows: Array) -> Features:
     """Some rows, in sorted order, as they are kept: sparse, or dense within the budget."""
-    return features.take(rows) if isinstance(features, SparseFeatures) else arrays.take(features, rows)
+    return (
+        features.select_rows(rows)
+        if isinstance(features, SparseFeatures)
+        else arrays.copy_rows(features, rows)
+    )

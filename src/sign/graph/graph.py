@@ -7,7 +7,7 @@ import numpy as np
 
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, check_weights
-from sign.graph.features import Features, SparseFeatures, take_rows
+from sign.graph.features import Features, SparseFeatures, select_rows
 from sign.system import arrays
 from sign.system.hashing import digest
 
@@ -80,7 +80,7 @@ class Graph:
         return replace(
             self,
             adjacency=self.adjacency.induced(self.train),
-            features=take_rows(self.features, self.train),
+            features=select_rows(self.features, self.train),
             labels=self.labels[self.train],
             train=np.arange(len(self.train)),
             val=empty,
@@ -102,7 +102,7 @@ class Graph:
     def _check_features(self) -> None:
         if self.features.dtype.kind not in "fiub":
             raise SignError(f"{self.name}: features of type {self.features.dtype}; they must be numbers")
-        for part in arrays.parts(self.features):
+        for part in arrays.chunks(self.features):
             finite = np.isfinite(self.features[part])
             if not finite.all():
                 row, column = np.argwhere(~finite)[0]

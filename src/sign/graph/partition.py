@@ -45,8 +45,8 @@ def windows(indptr: Array, *columns: Array | None) -> Iterator[tuple[int, int]]:
 
     Arrays in memory have one window. Where some are mapped, what was used of them is released with each window.
     """
-    rows, mapped = len(indptr) - 1, [a for a in columns if a is not None and arrays.mapping(a) is not None]
-    room = arrays.PART // max((array.itemsize for array in mapped), default=1)
+    rows, mapped = len(indptr) - 1, [a for a in columns if a is not None and arrays.memory_map(a) is not None]
+    room = arrays.CHUNK_BYTES // max((array.itemsize for array in mapped), default=1)
     first = 0
     while first < rows:
         last = rows

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from sign.graph.build_kernels import compiled
+from sign.system.jit import compiled, compiled_inline, compiled_parallel
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@compiled_inline
 def scatter(number: Any) -> Any:
     """A number as 64 random-looking bits that depend on it alone (the finaliser of SplitMix64)."""
     mixed = number + np.uint64(0x9E3779B97F4A7C15)
@@ -17,7 +17,7 @@ def scatter(number: Any) -> Any:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def misplaced(indptr: Any, indices: Any, bounds: Any) -> Any:
     """How many entries name no node, or do not follow the one before."""
     nodes = len(indptr) - 1
@@ -30,7 +30,7 @@ def misplaced(indptr: Any, indices: Any, bounds: Any) -> Any:
     return found
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def asymmetry(indptr: Any, indices: Any, bounds: Any) -> Any:
     """Zero for a symmetric pattern, and by a chance of 2⁻⁶⁴ for another.
 
@@ -50,7 +50,7 @@ def asymmetry(indptr: Any, indices: Any, bounds: Any) -> Any:
     return total
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def same_weights(indptr: Any, indices: Any, values: Any, bounds: Any) -> Any:
     """Whether the entries (i, j) and (j, i) of a symmetric pattern are equal up to rounding."""
     different = 0
@@ -65,7 +65,7 @@ def same_weights(indptr: Any, indices: Any, values: Any, bounds: Any) -> Any:
     return different == 0
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def sum_rows(indptr: Any, values: Any, bounds: Any, sums: Any) -> None:
     """The sum of each row, in double precision; of truth values, how many are true."""
     for part in prange(len(bounds) - 1):
@@ -76,7 +76,7 @@ def sum_rows(indptr: Any, values: Any, bounds: Any, sums: Any) -> None:
             sums[i] = total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def mark_columns(indptr: Any, indices: Any, rows: Any, marked: Any) -> None:
     """Mark the columns of the given rows."""
     for i in rows:
@@ -84,7 +84,7 @@ def mark_columns(indptr: Any, indices: Any, rows: Any, marked: Any) -> None:
             marked[indices[e]] = True
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def mark_loops(indptr: Any, indices: Any, bounds: Any, chosen: Any) -> None:
     """Whether each entry is off the diagonal."""
     for part in prange(len(bounds) - 1):
@@ -93,7 +93,7 @@ def mark_loops(indptr: Any, indices: Any, bounds: Any, chosen: Any) -> None:
                 chosen[e] = indices[e] != i
 
 
-@compiled  # type: ignore[untyped-decorator]
+@compiled_parallel
 def mark_drawn(indptr: Any, indices: Any, bounds: Any, seed: Any, limit: Any, chosen: Any) -> None:
     """Whether each entry's random number, which depends on its two ends and the seed, reaches the limit."""
     start = scatter(seed)

@@ -45,7 +45,7 @@ def apply_polynomial(terms: Array, matrix: Matrix, x: Floats, product: Product) 
     total += np.float32(terms[1]) * current
     for term in terms[2:]:
         following = product(matrix, current, out=free)
-        for part in arrays.slices(total, CACHED):
+        for part in arrays.chunk_slices(total, CACHED):
             block = following[part]
             block *= 2
             block -= before[part]

@@ -10,11 +10,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from sign.graph.csr import CSR, Array
+from sign.system.jit import compiled, compiled_parallel
 
 CHUNK = 256  # rows that a thread takes at a time
 
@@ -51,7 +52,7 @@ def orient(csr: CSR) -> tuple[Array, Array]:
     return indptr, indices
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def find(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
     """The entry (u, v), or -1."""
     low, high = indptr[u], indptr[u + 1]
@@ -64,14 +65,14 @@ def find(indptr: Any, indices: Any, u: Any, v: Any) -> Any:
     return low if low < indptr[u + 1] and indices[low] == v else -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def upwards(indptr: Any, u: Any, v: Any) -> Any:
     """Whether v has the higher degree; equal ones are ordered by number."""
     a, b = indptr[u + 1] - indptr[u], indptr[v + 1] - indptr[v]
     return a < b or (a == b and u < v)
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_upwards(indptr: Any, indices: Any) -> Any:
     """The length of each oriented row."""
     lengths = np.zeros(len(indptr) - 1, np.int64)
@@ -81,7 +82,7 @@ def count_upwards(indptr: Any, indices: Any) -> Any:
     return lengths
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def fill_upwards(indptr: Any, indices: Any, out_indptr: Any, out_indices: Any) -> None:
     """The entries of each oriented row, in the order of their numbers."""
     for u in prange(len(indptr) - 1):
@@ -92,7 +93,7 @@ def fill_upwards(indptr: Any, indices: Any, out_indptr: Any, out_indices: Any) -
                 filled += 1
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def spread(indptr: Any, indices: Any, up_indptr: Any, up_indices: Any, counts: Any) -> Any:
     """The count of an oriented edge, at both entries of the symmetric matrix."""
     result = np.empty(len(indices), np.int64)
@@ -121,7 +122,7 @@ def add_atomically(typing_context: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.intp), codegen
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_triangles(indptr: Any, indices: Any, counts: Any, threads: Any) -> None:
     """Mark the row of a node, then look for marks in the rows of its entries."""
     nodes = len(indptr) - 1
@@ -146,7 +147,7 @@ def count_triangles(indptr: Any, indices: Any, counts: Any, threads: Any) -> Non
                 mark[indices[e]] = -1
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_cliques(indptr: Any, indices: Any, counts: Any, size: Any, threads: Any) -> None:
     """Extend a clique by a node of its candidates: the common entries of the rows of its members."""
     nodes = len(indptr) - 1
@@ -184,7 +185,7 @@ def count_cliques(indptr: Any, indices: Any, counts: Any, size: Any, threads: An
             sizes[depth], cursors[depth] = kept, 0
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def count_four_cycles(indptr: Any, indices: Any, counts: Any, threads: Any) -> None:
     """Walks of three steps between the ends of each edge, less those that turn back."""
     nodes = len(indptr) - 1

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from sign.graph.csr import CSR, Array, index_type
+from sign.system.jit import compiled, compiled_parallel
 
 BATCH = 1 << 16  # sources that are pushed at a time
 CHUNKS_PER_THREAD = 64  # walks differ in length: small chunks keep all threads busy
@@ -62,7 +63,7 @@ def push_rows(csr: CSR, alpha: float, epsilon: float, threshold: float, top_k: i
     return CSR(indptr, indices, np.concatenate(values))
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def push_batch(links: Any, weights: Any, rule: Any, bounds: Any, scratch: Any) -> Any:
     """Rows ``bounds[0]`` to ``bounds[-1]``: the length of each, and columns and weights chunk by chunk."""
     chunks = len(bounds) - 1
@@ -86,7 +87,7 @@ def push_batch(links: Any, weights: Any, rule: Any, bounds: Any, scratch: Any) -
 
 
 # Not a part of the parallel loop: numba's analysis of parallel loops takes arrays to keep their size.
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def push_chunk(links: Any, weights: Any, rule: Any, first: Any, lengths: Any, scratch: Any) -> Any:
     """The rows from ``first`` on, one after the other in growing arrays."""
     columns, values, filled = np.empty(ROOM, np.int32), np.empty(ROOM, np.float32), 0
@@ -101,7 +102,7 @@ def push_chunk(links: Any, weights: Any, rule: Any, first: Any, lengths: Any, sc
     return columns[:filled].copy(), values[:filled].copy()
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def walk(links: Any, weights: Any, rule: Any, source: Any, scratch: Any) -> Any:
     """Push from ``source`` until no residual is large; returns how many nodes have an estimate."""
     indptr, indices, degrees = links
@@ -140,7 +141,7 @@ def walk(links: Any, weights: Any, rule: Any, source: Any, scratch: Any) -> Any:
     return reached
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def harvest(links: Any, rule: Any, source: Any, scratch: Any, reached: Any, columns: Any, values: Any) -> Any:
     """Take the row of ``source`` out of the estimates: symmetric weights, sparsified, normalised, sorted."""
     degrees, estimate, touched = links.degrees, scratch.estimate, scratch.touched[:reached]

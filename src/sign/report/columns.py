@@ -147,7 +147,7 @@ def _written(value: Any, kind: str, digits: int) -> str:
         "score": lambda: f"{value:.{digits}f}",
         "difference": lambda: f"{value:+.4f}".replace("-", "−"),
         "seconds": lambda: seconds(value),
-        "bytes": lambda: memory.readable(value),
+        "bytes": lambda: memory.format_size(value),
         "count": lambda: f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}",
     }
     return writers.get(kind, lambda: str(value))()

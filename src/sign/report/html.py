@@ -130,7 +130,7 @@ def _facts(
         ("data sets", f"{len({record.dataset for record in records}):,}", ""),
         ("models", f"{len({record.model for record in records}):,}", ""),
         ("training", columns.seconds(trained), "all runs, without evaluation"),
-        ("hops", memory.readable(size), f"{len(arrays):,} arrays"),
+        ("hops", memory.format_size(size), f"{len(arrays):,} arrays"),
     ]
     if saved:
         facts.append(("rows saved", f"{saved / (saved + computed):.0%}", "of the products' rows"))

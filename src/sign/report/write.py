@@ -36,7 +36,7 @@ def write_report(folders: Sequence[Path], output: Path) -> Path:
     write_text(output / PAGE, page)
     _show(records, problems, studies)
     console.print(
-        f"page:     {(output / PAGE).resolve()} ({memory.readable(len(page.encode()))})", soft_wrap=True
+        f"page:     {(output / PAGE).resolve()} ({memory.format_size(len(page.encode()))})", soft_wrap=True
     )
     console.print(f"Markdown: {(output / MARKDOWN).resolve()}", soft_wrap=True)
     return output / PAGE

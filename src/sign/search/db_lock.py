@@ -10,7 +10,7 @@ from optuna.exceptions import StorageInternalError
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from sign.errors import SignError
-from sign.system.locks import locked
+from sign.system.locks import exclusive_lock
 
 
 class Turn:
@@ -43,7 +43,7 @@ class Turn:
     def taken(self) -> AbstractContextManager[None]:
         """Wait for the turn, and have it for the block."""
         if self.url.get_backend_name() == "sqlite":
-            return locked(Path(str(self.url.database)).resolve().parent)
+            return exclusive_lock(Path(str(self.url.database)).resolve().parent)
         return self._advisory()
 
     @contextmanager

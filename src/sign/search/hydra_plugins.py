@@ -18,7 +18,7 @@ from sign.errors import SignError
 from sign.search.command import Program
 from sign.search.settings import search_settings
 from sign.search.slots import Outcome, Running, make_slots, start
-from sign.system.atomic_files import new_folder
+from sign.system.atomic_files import create_unique_folder
 from sign.system.console import console
 
 POLL = 0.05
@@ -50,7 +50,7 @@ class SlotLauncher(Launcher):
                 busy = {running.slot for _, running in at_work.values()}
                 for slot in [slot for slot in slots if slot not in busy][: len(waiting)]:
                     number, words = waiting.pop(0)
-                    own = new_folder(folder, str(number))
+                    own = create_unique_folder(folder, str(number))
                     at_work[number] = (
                         words,
                         start(slot, len(slots), program.command(words), own, len(slots) == 1),

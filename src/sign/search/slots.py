@@ -94,7 +94,7 @@ def environment(slot: Slot, slots: int, folder: Path) -> dict[str, str]:
     """What a process on a slot sees: its own device, its share of the processor, where to leave its result."""
     seen = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     seen |= {RESULT: str((folder / ANSWER).resolve()), PARENT: str(os.getpid())}
-    seen[memory.SHARED_BY] = str(slots)
+    seen[memory.SHARES_VARIABLE] = str(slots)
     if slot.device is not None:
         seen[VISIBLE] = slot.device
     elif slots > 1:

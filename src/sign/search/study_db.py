@@ -22,7 +22,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from sign.errors import SignError
 from sign.search.db_lock import Turn
-from sign.system.locks import locked, locked_if_free
+from sign.system.locks import exclusive_lock, try_lock
 
 BEAT = 15  # seconds between signs of life of a running trial
 GRACE = 120  # seconds without one after which another machine is taken to be gone
@@ -71,7 +71,7 @@ class Ledger:
     @contextmanager
     def present(self) -> Iterator[None]:
         """Be alive in the eyes of the other searches of this machine."""
-        with locked(self.token):
+        with exclusive_lock(self.token):
             yield
         if self.complete:  # until then, a token that nobody holds says that its owner is gone
             shutil.rmtree(self.token.parent, ignore_errors=True)
@@ -160,7 +160,7 @@ class Ledger:
         if owner["host"] != self.owner["host"]:
             return stale
         try:
-            with locked_if_free(Path(owner["lock"])) as free:
+            with try_lock(Path(owner["lock"])) as free:
                 return free
         except OSError:  # no such token here: another machine or container of the same name
             return stale

@@ -16,7 +16,7 @@ from sign.errors import SignError
 from sign.store.store import FORMAT, MANIFEST, Chain
 from sign.system import memory
 from sign.system.console import console, progress
-from sign.system.locks import LOCK, locked_if_free
+from sign.system.locks import LOCK_FILE, try_lock
 
 DAY = 24 * 60 * 60
 NAME = re.compile(r"[0-9a-f]{16}")  # a fingerprint
@@ -69,7 +69,7 @@ class Entry:
     @property
     def leftovers(self) -> list[Path]:
         """Files of ours that are of no use: half-written, or not in the manifest."""
-        known = {MANIFEST, LOCK, *(f"hop-{power}.npy" for power in self.hops)}
+        known = {MANIFEST, LOCK_FILE, *(f"hop-{power}.npy" for power in self.hops)}
         return [file for file in self.files if file.name not in known]
 
 
@@ -110,12 +110,12 @@ def show(root: Path) -> None:
             f"{entry.what}\n[dim]{place}{entry.folder.name}[/dim]",
             _ranges(list(entry.hops)),
             rows if key.get("rows") is None else f"{rows} used",
-            memory.readable(entry.size),
+            memory.format_size(entry.size),
             _ago(entry.days),
         )
     console.print(table)
-    free = memory.readable(shutil.disk_usage(root).free)
-    console.print(f"{memory.readable(total)} in all; {free} free on the disk")
+    free = memory.format_size(shutil.disk_usage(root).free)
+    console.print(f"{memory.format_size(total)} in all; {free} free on the disk")
 
 
 def verify(root: Path) -> None:
@@ -142,7 +142,7 @@ def prune(root: Path, unused_days: float | None, damaged: bool, dry_run: bool) -
     """
     freed = 0
     for folder in folders(root):
-        with locked_if_free(folder) as free:
+        with try_lock(folder) as free:
             if not free:
                 console.print(f"left alone, a run is at it: {folder}", soft_wrap=True)
                 continue
@@ -158,7 +158,7 @@ def prune(root: Path, unused_days: float | None, damaged: bool, dry_run: bool) -
             if whole and not dry_run:
                 with contextlib.suppress(OSError):  # somebody's own files are in it
                     folder.rmdir()
-    console.print(f"{memory.readable(freed)} {'would be' if dry_run else 'are'} free")
+    console.print(f"{memory.format_size(freed)} {'would be' if dry_run else 'are'} free")
 
 
 def _damaged(entry: Entry) -> list[Path]:

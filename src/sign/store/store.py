@@ -68,7 +68,7 @@ class Chain:
     @contextmanager
     def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
         """Be the only process that adds to this chain; ``waiting`` is called if another one is at it."""
-        with locks.locked(self.folder, waiting):
+        with locks.exclusive_lock(self.folder, waiting):
             for left_behind in self.folder.glob(".*.tmp"):  # by a process that was killed
                 left_behind.unlink()
             yield
@@ -115,9 +115,9 @@ class Chain:
             self._temporary(file).write_text(text)
             self._publish(file)
         except OSError as error:
-            if error.errno not in arrays.FULL:
+            if error.errno not in arrays.DISK_FULL:
                 raise
-            raise arrays.no_room(file, len(text)) from error
+            raise arrays.disk_full(file, len(text)) from error
         finally:
             self._temporary(file).unlink(missing_ok=True)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 
-def new_folder(parent: Path, name: str) -> Path:
+def create_unique_folder(parent: Path, name: str) -> Path:
     """A folder that nobody else has; numbered where the name is taken."""
     attempt = 0
     while True:

@@ -19,7 +19,9 @@ def digest(*contents: NDArray[Any] | None) -> str:
         for array in contents:
             state.update(repr(None if array is None else (array.dtype.str, array.shape)).encode())
             if array is not None and array.size:
-                for part in pool.map(lambda part, a=array: _hash(a[part]), arrays.slices(array, HASHED)):
+                for part in pool.map(
+                    lambda part, a=array: _hash(a[part]), arrays.chunk_slices(array, HASHED)
+                ):
                     state.update(part)
     return state.hexdigest()
 

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-LOCK = ".lock"
+LOCK_FILE = ".lock"
 
 
 @contextmanager
-def locked(folder: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Be the only process that adds to a folder, which is made; ``waiting`` is called if another one is at it."""
+def exclusive_lock(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Be the only process that adds to a folder, which is made; ``on_wait`` is called if another one is at it."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / LOCK).open("a") as lock:
-            if not _taken(lock):
-                waiting()
+        with (folder / LOCK_FILE).open("a") as lock:
+            if not _acquire(lock):
+                on_wait()
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if _is_in(folder, lock):  # else the folder was removed while we waited
                 yield
@@ -25,13 +25,13 @@ def locked(folder: Path, waiting: Callable[[], None] = lambda: None) -> Iterator
 
 
 @contextmanager
-def locked_if_free(folder: Path) -> Iterator[bool]:
+def try_lock(folder: Path) -> Iterator[bool]:
     """Be the only process at a folder, if no other one is; yields whether that is so."""
-    with (folder / LOCK).open("a") as lock:
-        yield _taken(lock)
+    with (folder / LOCK_FILE).open("a") as lock:
+        yield _acquire(lock)
 
 
-def _taken(lock: IO[str]) -> bool:
+def _acquire(lock: IO[str]) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
@@ -42,6 +42,6 @@ def _taken(lock: IO[str]) -> bool:
 def _is_in(folder: Path, lock: IO[str]) -> bool:
     """Whether an open lock file is the one in the folder."""
     try:
-        return os.path.samestat(os.fstat(lock.fileno()), (folder / LOCK).stat())
+        return os.path.samestat(os.fstat(lock.fileno()), (folder / LOCK_FILE).stat())
     except FileNotFoundError:
         return False

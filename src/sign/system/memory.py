@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
-SHARED_BY = "SIGN_SHARED_BY"  # in how many parts the memory is divided, one of them for this process
-SHARE = 0.7  # of what is available that a process takes unless told otherwise
-KEPT = 0.5  # of the budget that arrays of `empty` may take; the rest is for features
+SHARES_VARIABLE = "SIGN_SHARED_BY"  # in how many parts the memory is divided, one of them for this process
+DEFAULT_FRACTION = 0.7  # of what is available that a process takes unless told otherwise
+ARRAYS_FRACTION = 0.5  # of the budget that arrays of `empty` may take; the rest is for features
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -37,36 +37,36 @@ budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def within(total: int, scratch: Path) -> Iterator[None]:
+def limit(total: int, scratch: Path) -> Iterator[None]:
     """Keep the arrays of :func:`empty` within ``total`` resident bytes; files go to ``scratch``."""
-    before = budget.set(Budget(total, scratch, int(KEPT * max(total - resident(), 0))))
+    before = budget.set(Budget(total, scratch, int(ARRAYS_FRACTION * max(total - resident(), 0))))
     try:
         yield
     finally:
         budget.reset(before)
 
 
-def left() -> int:
+def remaining() -> int:
     """Bytes of the budget that are not resident now; without a budget, of the default one."""
     current = budget.get()
-    return (default() if current is None else current.total) - resident()
+    return (default_budget() if current is None else current.total) - resident()
 
 
-def scratch() -> Path | None:
+def scratch_folder() -> Path | None:
     """The folder for what has no room, where there is a budget."""
     current = budget.get()
     return None if current is None else current.scratch
 
 
-def default() -> int:
+def default_budget() -> int:
     """The budget of a process that was given none."""
-    return resident() + int(SHARE * available())
+    return resident() + int(DEFAULT_FRACTION * available())
 
 
 def available() -> float:
     """Bytes that this process may still take; those that run beside it are to take as much."""
     left = min([_machine(), *(_left_in(group) for group in _groups())])
-    return left / max(1, int(os.environ.get(SHARED_BY, "1")))
+    return left / max(1, int(os.environ.get(SHARES_VARIABLE, "1")))
 
 
 def _groups() -> Iterator[Path]:
@@ -123,14 +123,14 @@ def peak() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def parse(text: str) -> int | None:
+def parse_size(text: str) -> int | None:
     """Bytes of a size such as ``4GB`` or ``500 MB``; None where it is not one."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]B|)\s*", text)
     return int(float(found[1]) * UNITS[found[2]]) if found else None
 
 
-def readable(size: float) -> str:
-    """A size for people: ``readable(1536000)`` is ``1.5 MB``."""
+def format_size(size: float) -> str:
+    """A size for people: ``format_size(1536000)`` is ``1.5 MB``."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if abs(size) < 999.5 or unit == "TB":
             break

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign.datasets.synthetic.lookalike import SIZES, Shape
+from sign.datasets.synthetic.lookalike import SIZES, Lookalike
 from sign.errors import FieldError
 from sign.system import arrays, memory
 
@@ -14,7 +14,7 @@ from sign.system import arrays, memory
 def test_sizes_are_those_of_the_data_set(like: str) -> None:
     size = SIZES[like]
     scale = max(3000, 12 * size.classes) / size.nodes
-    graph = Shape(name="look-alike", like=like, scale=scale).load()
+    graph = Lookalike(name="look-alike", like=like, scale=scale).load()
     edges = graph.adjacency.entries / (1 if size.directed else 2)
     assert graph.nodes == pytest.approx(size.nodes * scale, rel=0.05)
     assert 0.3 < edges / (size.pairs * scale) <= 1.001  # small dense graphs draw many edges twice
@@ -26,7 +26,7 @@ def test_sizes_are_those_of_the_data_set(like: str) -> None:
 
 
 def test_few_edges_of_a_large_graph_are_drawn_twice() -> None:
-    graph = Shape(name="x", like="wikipedia", scale=0.005).load()
+    graph = Lookalike(name="x", like="wikipedia", scale=0.005).load()
     assert graph.adjacency.entries / 2 / (SIZES["wikipedia"].edges * 0.005) > 0.99
     assert np.diff(graph.adjacency.indptr).max() > 10 * graph.adjacency.entries / graph.nodes
 
@@ -34,24 +34,24 @@ def test_few_edges_of_a_large_graph_are_drawn_twice() -> None:
 def test_equal_settings_give_equal_graphs_wherever_they_lie(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Shape(name="x", like="reddit", scale=0.01).load()
-    monkeypatch.setattr(arrays, "SMALL", 0)
-    monkeypatch.setattr(arrays, "PART", 10_000)
-    with memory.within(0, tmp_path):
-        mapped = Shape(name="x", like="reddit", scale=0.01).load()
-    assert arrays.mapping(mapped.features) is not None
+    held = Lookalike(name="x", like="reddit", scale=0.01).load()
+    monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 10_000)
+    with memory.limit(0, tmp_path):
+        mapped = Lookalike(name="x", like="reddit", scale=0.01).load()
+    assert arrays.memory_map(mapped.features) is not None
     assert mapped.features_digest == held.features_digest
     assert mapped.adjacency.digest == held.adjacency.digest
-    other = Shape(name="x", like="reddit", scale=0.01, seed=1).load()
+    other = Lookalike(name="x", like="reddit", scale=0.01, seed=1).load()
     assert other.adjacency.digest != held.adjacency.digest
 
 
 def test_most_edges_join_nodes_of_a_class() -> None:
-    graph = Shape(name="x", like="ogbn-products", scale=0.002).load()
+    graph = Lookalike(name="x", like="ogbn-products", scale=0.002).load()
     csr = graph.adjacency
     assert (graph.labels[csr.rows] == graph.labels[csr.indices]).mean() > 0.6
 
 
 def test_a_scale_that_leaves_nothing_is_refused() -> None:
     with pytest.raises(FieldError, match=r"leaves .* nodes of ppi"):
-        Shape(name="x", like="ppi", scale=0.01)
+        Lookalike(name="x", like="ppi", scale=0.01)

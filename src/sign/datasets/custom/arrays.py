@@ -63,7 +63,7 @@ def dense_features(array: Array, file: Path) -> Floats:
         return array
     features = arrays.empty(array.shape, np.float32)
     with np.errstate(over="ignore"):  # the graph refuses what has become infinite
-        for part in arrays.parts(array):
+        for part in arrays.chunks(array):
             features[part] = array[part]
             arrays.release(features[part])
     return features

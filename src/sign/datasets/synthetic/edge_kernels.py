@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from sign.graph.query_kernels import scatter
+from sign.system.jit import compiled_inline, compiled_parallel
 
 SLOPE = 0.5  # popularity falls with rank like r ** -1/2: degrees follow a power law with exponent 3
 OFFSET = 3.0  # keeps the most popular nodes from having too large a share
@@ -13,13 +14,13 @@ INSIDE = 0.8  # of the edges join two nodes of one community
 UNIT = 2.0**-53
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@compiled_inline
 def uniform(bits: Any) -> Any:
     """A number in [0, 1)."""
     return np.float64(bits >> np.uint64(11)) * UNIT
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@compiled_inline
 def popular(bits: Any, ranks: Any) -> Any:
     """A rank below ``ranks``, by inversion of its distribution."""
     low, high = np.sqrt(OFFSET), np.sqrt(ranks + OFFSET)
@@ -27,7 +28,7 @@ def popular(bits: Any, ranks: Any) -> Any:
     return min(np.int64(drawn * drawn - OFFSET), ranks - 1)
 
 
-@njit(parallel=True, cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled_parallel
 def draw_edges(
     seed: Any, first: Any, nodes: Any, communities: Any, factor: Any, source: Any, target: Any
 ) -> None:

@@ -24,7 +24,7 @@ SIZES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape(Dataset):
+class Lookalike(Dataset):
     """Nodes, edges, features, classes and split of a data set of the paper, times ``scale``; the rest is drawn.
 
     Communities are the classes, degrees follow a power law, features are a community's centre and noise. As
@@ -79,7 +79,7 @@ class Shape(Dataset):
         size = SIZES[self.like]
         edges = round(size.pairs * self.scale)
         source, target = (arrays.empty(edges, index_type(self.nodes)) for _ in range(2))
-        for part in arrays.parts(source):
+        for part in arrays.chunks(source):
             draw_edges(self.seed, part.start, self.nodes, size.classes, factor, source[part], target[part])
             arrays.release(target[part])
         return CSR.from_edges(source, target, self.nodes, both=not size.directed)

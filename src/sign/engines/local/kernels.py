@@ -4,10 +4,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from sign.engines.local.simd import add, load, prefetch, scale, store, zeros
-from sign.system.arrays import LINE
+from sign.system.arrays import CACHE_LINE
+from sign.system.jit import compiled_parallel
 
 AHEAD = 12  # entries between asking for a row and adding it, about one memory latency
 WIDTHS = (64, 16, 4, 1)  # columns that are summed at once; the sums of 64 fill half of the registers of AVX2
@@ -22,7 +23,7 @@ def multiplier(columns: int) -> Any:
 def _compiled(width: int) -> Any:
     """The product that sums ``width`` columns at once, for rows that have at least as many."""
 
-    @njit(parallel=True, cache=True, nogil=True, boundscheck=False)  # type: ignore[untyped-decorator]
+    @compiled_parallel
     def multiply(
         indptr: Any,
         indices: Any,
@@ -62,7 +63,7 @@ def _compiled(width: int) -> Any:
                         # Unsigned, or numba would ask of each whether it counts from the end.
                         coming = np.uint64(indices[ahead])
                         theirs = x[coming]
-                        for line in range(0, width, LINE):
+                        for line in range(0, width, CACHE_LINE):
                             prefetch(theirs, c + line)
                         prefetch(theirs, c + width - 1)
                         if right is not None:

@@ -45,7 +45,7 @@ class SparkEngine(Engine):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.executor_memory is not None and not memory.parse(self.executor_memory):
+        if self.executor_memory is not None and not memory.parse_size(self.executor_memory):
             raise FieldError("executor_memory", self.executor_memory, "is not a size such as 500MB or 4GB")
         if self.path is None and not session.is_local(self.master):
             rule = f"{self.master} needs a folder that every machine sees, such as hdfs://host/sign or file:/shared"
@@ -131,7 +131,7 @@ class SparkEngine(Engine):
 
         from sign.engines.spark.shared_folder import Place
 
-        path = self.path or f"file:{(memory.scratch() or Path(gettempdir())).resolve()}"
+        path = self.path or f"file:{(memory.scratch_folder() or Path(gettempdir())).resolve()}"
         try:
             with session.quiet():
                 spark = session.connect(self.master, self.conf)
@@ -150,9 +150,9 @@ class SparkEngine(Engine):
     def _room(self, spark: Any) -> int:
         """Bytes that the Python processes of an executor may take."""
         if self.executor_memory is not None:
-            return memory.parse(self.executor_memory) or 0
+            return memory.parse_size(self.executor_memory) or 0
         if session.is_local(self.master):
-            return int(memory.SHARE * memory.available())
+            return int(memory.DEFAULT_FRACTION * memory.available())
         read = spark.sparkContext._jvm.org.apache.spark.network.util.JavaUtils
         if own := spark.conf.get("spark.executor.pyspark.memory", None):
             return int(read.byteStringAsMb(own)) << 20

@@ -49,16 +49,16 @@ class Plan:
 
 def choose(job: Job, executors: Executors, plan: str, ranges: int | None, width: int | None) -> Plan:
     """The plan of a job: the one that is asked for, or for ``auto`` the one that fits."""
-    csr, has = job.matrix.csr, f"an executor's {memory.readable(executors.memory)}"
+    csr, has = job.matrix.csr, f"an executor's {memory.format_size(executors.memory)}"
     parts = (csr.indptr, csr.indices, csr.weights, job.matrix.left, job.matrix.right)
     graph = sum(array.nbytes for array in parts if array is not None)
     column = 4 * csr.nodes * job.buffers * executors.at_once
     widest = int(HELD * (executors.memory - graph)) // column
-    least = min(job.columns, arrays.LINE if plan == "auto" else 1)  # fewer than a cache line are slow
-    size = f"the graph's {memory.readable(graph)}"
-    more = f"{size} and {memory.readable(least * column)} for {least} columns a task"
+    least = min(job.columns, arrays.CACHE_LINE if plan == "auto" else 1)  # fewer than a cache line are slow
+    size = f"the graph's {memory.format_size(graph)}"
+    more = f"{size} and {memory.format_size(least * column)} for {least} columns a task"
     if plan != "blocks" and widest >= least:
-        even = max(math.ceil(job.columns / executors.slots), arrays.LINE)
+        even = max(math.ceil(job.columns / executors.slots), arrays.CACHE_LINE)
         return Plan("columns", min(widest, even, job.columns), 0, f"{size} fit {has}")
     if plan == "columns":
         raise SignError(f"engine.plan=columns: {more} do not fit {has}; use engine.plan=blocks")

@@ -64,4 +64,4 @@ def unpack(batch: pa.RecordBatch) -> Iterator[Record]:
 
 def pieces(rows: int, row_bytes: int) -> list[slice]:
     """Rows cut so that each part is about a record."""
-    return arrays.cut(rows, row_bytes, SIZE)
+    return arrays.row_slices(rows, row_bytes, SIZE)

@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 from sign.engines.spark.records import DDL, SCHEMA, Record, pack, unpack
 from sign.graph.csr import Array
 from sign.system import arrays, memory
-from sign.system.locks import LOCK, locked, locked_if_free
+from sign.system.locks import LOCK_FILE, exclusive_lock, try_lock
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Place:
         if folder is not None:
             _sweep(folder.parent)
         try:
-            with nullcontext() if folder is None else locked(folder):
+            with nullcontext() if folder is None else exclusive_lock(folder):
                 yield place
         finally:
             place.remove("")
@@ -90,7 +90,7 @@ class Place:
         home = self if local(self.uri) is not None else self._lasting()
         with home._arriving(unique) as path:
             whole = np.lib.format.open_memmap(path, "w+", array.dtype, array.shape)
-            for part in arrays.parts(array):
+            for part in arrays.chunks(array):
                 whole[part] = array[part]
                 arrays.release(whole[part])
         shared = Shared(home.address(unique))
@@ -137,7 +137,7 @@ class Place:
             path.parent.mkdir(parents=True, exist_ok=True)
             yield path
             return
-        with tempfile.TemporaryDirectory(dir=memory.scratch()) as folder:
+        with tempfile.TemporaryDirectory(dir=memory.scratch_folder()) as folder:
             path = Path(folder) / name.rpartition("/")[2]
             yield path
             files, _ = self._hadoop()
@@ -149,7 +149,7 @@ class Place:
         if (path := local(self.address(name))) is not None:
             yield path
             return
-        with tempfile.TemporaryDirectory(dir=memory.scratch()) as folder:
+        with tempfile.TemporaryDirectory(dir=memory.scratch_folder()) as folder:
             path = Path(folder) / "table"
             files, _ = self._hadoop()
             files.copyToLocalFile(False, self._hadoop_path(name), self._hadoop_path(str(path), False), True)
@@ -168,8 +168,8 @@ class Place:
 
 def _sweep(parent: Path) -> None:
     """Remove what drivers left that were killed."""
-    for lock in parent.glob(f"sign-*/{LOCK}"):
-        with suppress(OSError), locked_if_free(lock.parent) as free:
+    for lock in parent.glob(f"sign-*/{LOCK_FILE}"):
+        with suppress(OSError), try_lock(lock.parent) as free:
             if free:
                 shutil.rmtree(lock.parent, ignore_errors=True)
 

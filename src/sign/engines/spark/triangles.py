@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from sign.engines.spark.block_tasks import Batches, stream
 from sign.engines.spark.blocks import by_key, ranges
@@ -19,6 +18,7 @@ from sign.engines.spark.shared_folder import Place, Shared
 from sign.graph.csr import CSR, Array
 from sign.operators.motif_counts import orient, spread
 from sign.system import arrays
+from sign.system.jit import compiled
 
 
 def count(csr: CSR, place: Place, parts: int) -> Array:
@@ -101,7 +101,7 @@ def _records(key: int, counts: Array) -> Iterator[Any]:
         yield pack(Record(key, first=part.start, values=counts[part]))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def intersect(
     first: Any,
     indptr: Any,
