@@ -1,0 +1,181 @@
+"""The documentation names only pages, files, settings, choices and Python names that exist."""
+
+import ast
+import functools
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from common.paths import REPOSITORY
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from sign.cli import spelled
+
+CONF = REPOSITORY / "conf"
+DOCS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+LINKED = [*DOCS, REPOSITORY / "CHANGELOG.md", REPOSITORY / "CONTRIBUTING.md"]
+PLACEHOLDERS = ("<", "…", "...", "--config-dir")  # the last: a configuration that a search writes
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def prose(page: Path) -> str:
+    """The page without its code blocks."""
+    return FENCE.sub("", page.read_text())
+
+
+def code_spans(page: Path) -> list[str]:
+    """The inline code of a page."""
+    return re.findall(r"`([^`]+)`", prose(page))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
+def test_every_link_points_to_a_file_and_a_heading(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if link.startswith(("http:", "https:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_is_linked_from_the_readme_or_another_page() -> None:
+    linked = {Path(link).name for page in DOCS for link in re.findall(r"\]\(([^)#\s]+)", prose(page))}
+    assert {page.name for page in DOCS[1:]} <= linked
+
+
+def commands() -> list[str]:
+    """The calls of the entry points in code blocks and inline code, with their overrides."""
+    lines = []
+    for page in DOCS:
+        for language, block in FENCE.findall(page.read_text()):
+            if language in ("", "bash", "sh"):
+                lines += block.replace("\\\n", " ").splitlines()
+        lines += code_spans(page)
+    parts = [part.split("  #")[0].strip() for line in lines for part in line.split("&&")]
+    calls = [part for part in parts if re.match(r"(\w+=\w+ )*(python|torchrun|srun) .*\bsrc/\w+\.py", part)]
+    return sorted({call for call in calls if not any(mark in call for mark in PLACEHOLDERS)})
+
+
+def one_value(override: str) -> str:
+    """The override, with the first value of a sweep over several."""
+    parsed = OverridesParser.create().parse_override(override)
+    if not parsed.is_sweep_override():
+        return override
+    return f"{parsed.get_key_element()}={next(iter(parsed.sweep_string_iterator()))}"
+
+
+@pytest.mark.parametrize("command", commands(), ids=str)
+def test_every_command_composes(command: str) -> None:
+    arguments = shlex.split(command)
+    (at,) = (index for index, argument in enumerate(arguments) if argument.startswith("src/"))
+    program, overrides = Path(arguments[at]), arguments[at + 1 :]
+    assert (REPOSITORY / program).is_file()
+    overrides = [one_value(spelled(override)) for override in overrides if override not in ("-m", "--help")]
+    name = program.stem if (CONF / f"{program.stem}.yaml").is_file() else "train"
+    with initialize_config_dir(str(CONF)):
+        compose(name, overrides=overrides)
+
+
+def test_commands_are_found_in_blocks_and_inline() -> None:
+    assert len(commands()) > 40
+    assert any(command.startswith("torchrun") for command in commands())
+
+
+@functools.cache
+def settings_of(section: str) -> set[str]:
+    """Every setting of a section, whatever is chosen for it."""
+    known = {key for file in (CONF / section).glob("*.yaml") for key in yaml.safe_load(file.read_text())}
+    known |= set(yaml.safe_load((CONF / "train.yaml").read_text()).get(section) or {})
+    if section == "model":
+        known |= {f"operators.{letter}.{field}" for letter in "pstdf" for field in settings_of("operator")}
+    return known - {"defaults"}
+
+
+SECTIONS = (
+    "dataset",
+    "engine",
+    "logger",
+    "model",
+    "paths",
+    "scaling",
+    "search",
+    "store",
+    "trainer",
+    "training",
+)
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_every_setting_and_choice_in_the_text_exists(page: Path) -> None:
+    tokens = [token.strip("'+") for span in code_spans(page) for token in span.split()]
+    for token in tokens:
+        key, _, value = token.partition("=")
+        section, _, setting = key.partition(".")
+        if any(mark in token for mark in PLACEHOLDERS) or key.endswith((".py", ".json", ".db")):
+            continue
+        if section in SECTIONS and setting and not setting.startswith("conf."):
+            assert setting in settings_of(section), token
+        elif value and not setting and (CONF / key).is_dir():
+            assert (CONF / key / f"{value}.yaml").is_file(), token
+
+
+PATH = r"\b(?:src/sign|conf|tests|benchmarks|notebooks|examples)/[\w./-]*|\bsrc/\w+\.py"
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_every_path_of_the_repository_exists(page: Path) -> None:
+    for path in re.findall(PATH, page.read_text()):
+        assert (REPOSITORY / path.rstrip(".")).exists(), path
+
+
+def defined(module: Path) -> set[str]:
+    """The names at the top level of a module."""
+    names: set[str] = set()
+    for node in ast.parse(module.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return names
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module of the package, or defined at the top level of one; nothing is imported."""
+    path = REPOSITORY / "src" / Path(*name.split("."))
+    if path.is_dir() or path.with_suffix(".py").is_file():
+        return True
+    module = path.parent.with_suffix(".py")
+    module = module if module.is_file() else path.parent / "__init__.py"
+    return module.is_file() and path.name in defined(module)
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_every_python_name_exists(page: Path) -> None:
+    text = page.read_text()
+    names = {*re.findall(r"(?<![\w./-])sign(?:\.[A-Za-z_]\w*)+", text)}
+    for module, imported in re.findall(r"^from (sign[\w.]*) import (.+)$", text, re.MULTILINE):
+        names |= {f"{module}.{name.strip()}" for name in imported.split(",")}
+    for name in sorted(names):
+        assert exists(name), name
+
+
+@pytest.mark.parametrize("name", ["sign.nothing", "sign.graph.nothing", "sign.graph.graph.Nothing"])
+def test_a_name_that_does_not_exist_is_caught(name: str) -> None:
+    assert not exists(name)
+
+
+def test_readme_is_short() -> None:
+    assert len((REPOSITORY / "README.md").read_text().splitlines()) <= 170
