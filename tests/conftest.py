@@ -1,4 +1,4 @@
-"""Shared set-up: a composed configuration with its folders in a temporary place."""
+"""Fixtures and settings that all tests share."""
 
 import os
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from sign.config.configure import Settings, composed, configure
 
-# Workers of pytest with several threads each wait for one another; so would the commands that tests start.
+# One thread per pytest worker, and per command that a test starts: more would compete for the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("sign", deadline=None, max_examples=25, derandomize=True)
@@ -18,7 +18,7 @@ settings.load_profile("sign")
 
 @pytest.fixture
 def configured(tmp_path: Path) -> Callable[..., Settings]:
-    """``configured("model.p=2")``: checked settings that write under ``tmp_path``, without a tracker."""
+    """Return a function from overrides to checked settings that write under ``tmp_path``, without W&B."""
 
     def make(*overrides: str) -> Settings:
         folders = [f"paths.{kind}_dir={tmp_path / kind}" for kind in ("data", "store", "output")]

@@ -15,7 +15,7 @@ from sign.graph.features import SparseFeatures
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SMALL = Communities(nodes=300, edges=1200, features=7)
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the peers
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # warnings of the peers
 
 
 def benchmark(name: str) -> Any:

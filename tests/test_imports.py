@@ -1,14 +1,17 @@
 """Data flows one way: a package imports only packages that stand above it."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from common.paths import REPOSITORY
 
 PACKAGE = REPOSITORY / "src" / "sign"
+TESTS = REPOSITORY / "tests"
 ORDER = [
     *("errors", "validation", "system", "graph", "datasets", "operators", "engines", "store", "diffusion"),
     *("runs", "published", "tracking", "models", "training", "config", "experiments", "report", "transforms"),
@@ -21,30 +24,43 @@ MODULES = {
 
 
 def imported(module: str, source: str) -> set[str]:
-    """The modules of ``sign`` that a module imports, in whatever form the import is written."""
-    names = set()
+    """Return the modules of ``sign`` that a module imports, in whatever form the import is written.
+
+    A name of the public API (``from sign import SIGN``) is returned as it is: it may lead anywhere.
+    """
+    names, bound = set(), set()
     package = module if MODULES.get(module, Path()).name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
+            bound |= {alias.asname or "sign" for alias in node.names if alias.name.split(".")[0] == "sign"}
         elif isinstance(node, ast.ImportFrom):
             parents = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             origin = ".".join([*parents, *([node.module] if node.module else [])])
-            # `from sign.engines import powers` imports the module sign.engines.powers
-            names |= {
-                name if (name := f"{origin}.{alias.name}") in MODULES else origin for alias in node.names
-            }
-    return {name for name in names if name == "sign" or name.startswith("sign.")}
+            names |= {f"{origin}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            names |= {argument.value for argument in node.args[:1] if isinstance(argument, ast.Constant)}
+    for node in ast.walk(ast.parse(source)):  # `import sign`, then `sign.training.task`
+        if isinstance(node, ast.Attribute) and (name := ast.unparse(node)).split(".")[0] in bound:
+            names.add(f"sign.{name.partition('.')[2]}")
+    return {_module(name) for name in names if name.startswith("sign.") and not name.startswith("sign.__")}
+
+
+def _module(name: str) -> str:
+    """Return the longest prefix of a dotted name that is a module below ``sign``, or the name itself."""
+    parts = name.split(".")
+    prefixes = (".".join(parts[:length]) for length in range(len(parts), 1, -1))
+    return next((prefix for prefix in prefixes if prefix in MODULES), name)
 
 
 def misplaced(module: str, source: str) -> list[str]:
-    """The imports that point to a package below the module's own."""
-    own = module.split(".")[1]
-    others = {name.split(".")[1]: name for name in imported(module, source) if "." in name}
-    return [name for other, name in others.items() if ORDER.index(other) > ORDER.index(own)]
+    """Return the imports that point to a package below the module's own, or to the public API."""
+    position = {package: index for index, package in enumerate(ORDER)}
+    own = position[module.split(".")[1]]
+    return [name for name in imported(module, source) if position.get(name.split(".")[1], len(ORDER)) > own]
 
 
-def test_every_package_has_its_place() -> None:
+def test_every_package_is_in_the_import_order() -> None:
     found = {module.split(".")[1] for module in MODULES if module != "sign"}
     assert found == set(ORDER)
 
@@ -68,11 +84,19 @@ def test_imports_point_one_way(module: str) -> None:
         "from sign import training",
         "from ...training import task",
         "def f():\n    from sign.training import task",
+        "import sign\nsign.training.task.SIGNTask",
+        "import sign as package\npackage.training.task.SIGNTask",
+        "import importlib\nimportlib.import_module('sign.training.task')",
     ],
 )
 def test_a_wrong_import_is_caught_in_any_form(line: str) -> None:
     assert misplaced("sign.engines.spark.engine", line)
     assert not misplaced("sign.experiments.run", line.replace("from ...training", "from ..training"))
+
+
+def test_modules_do_not_import_the_public_interface_of_the_package() -> None:
+    assert misplaced("sign.experiments.run", "from sign import SIGN") == ["sign.SIGN"]
+    assert not misplaced("sign.store.store", "import sign\nsign.__version__")
 
 
 # What the operators, engines and data sets of a package share; everything else there stands alone.
@@ -112,12 +136,64 @@ def test_a_sibling_is_caught_in_any_form(line: str) -> None:
     assert siblings("operators", "sign.operators.ppr", line) == {"heat"}
 
 
-def test_settings_are_checked_without_the_slow_libraries() -> None:
-    code = (
-        "import sys, sign.config.configure, sign.cli; print([m for m in ('torch', 'numba', 'scipy', 'wandb', "
-    )
-    code += "'pytorch_lightning', 'optuna', 'torch_geometric', 'ogb') if m in sys.modules])"
+SLOW_LIBRARIES = ("torch", "numba", "scipy", "wandb", "pytorch_lightning", "optuna", "torch_geometric", "ogb")
+EAGER = ("sign.config", "sign.commands", "sign.cli")
+
+
+def test_commands_and_configuration_import_no_slow_library() -> None:
+    modules = [module for module in MODULES if module.startswith(EAGER)]
+    code = f"import sys, {', '.join(modules)}; print([m for m in {SLOW_LIBRARIES} if m in sys.modules])"
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
     )
     assert out.stdout.strip() == "[]"
+
+
+def tests_imported(source: str) -> set[str]:
+    """Return the test files that a module imports: names with a part ``test_…`` or ``conftest``."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module or ''}.{alias.name}" for alias in node.names}
+    return {name for name in names if re.search(r"(^|\.)(test_|conftest\b)", name)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import test_cli",
+        "import engines.test_engines as suite",
+        "from test_cli import x",
+        "from . import test_cli",
+        "from engines import test_engines",
+        "from conftest import configured",
+    ],
+)
+def test_a_test_that_imports_another_is_caught_in_any_form(line: str) -> None:
+    assert tests_imported(line)
+
+
+def test_test_files_share_helpers_without_importing_each_other() -> None:
+    found = {str(file.relative_to(TESTS)): tests_imported(file.read_text()) for file in TESTS.rglob("*.py")}
+    assert not {file: names for file, names in found.items() if names}
+
+
+def test_tests_mirror_the_packages() -> None:
+    packages = {module for module, file in MODULES.items() if file.name == "__init__.py" and module != "sign"}
+    tested = {
+        ".".join(("sign", *file.parent.relative_to(TESTS).parts)) for file in TESTS.rglob("test_*.py")
+    } - {"sign"}
+    assert not tested - packages, "a folder of tests without a package"
+    assert not {package for package in packages if package.count(".") == 1} - tested, (
+        "a package without tests"
+    )
+
+
+def test_markers_are_registered_and_used() -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    registered = {line.split(":")[0] for line in settings["markers"]}
+    sources = "\n".join(file.read_text() for file in TESTS.rglob("*.py"))
+    used = set(re.findall(r"pytest\.mark\.(\w+)", sources)) - {"parametrize", "skipif", "filterwarnings"}
+    assert used - {"usefixtures", "xfail"} == registered
