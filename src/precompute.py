@@ -1,17 +1,7 @@
-"""Fill the store and stop: ``python src/precompute.py dataset=cora model.p=4``."""
-
-from omegaconf import DictConfig
+"""Fill the store, without training: ``python src/precompute.py dataset=cora model.p=4``."""
 
 from sign.cli import run
-from sign.config.configure import configure
-
-
-def main(cfg: DictConfig) -> None:
-    """Compute the hops of one configuration and print their folders."""
-    _, hops = configure(cfg).precomputation.run()
-    for folder in hops.folders:
-        print(folder)
-
+from sign.commands.precompute import main
 
 if __name__ == "__main__":
     run(main)

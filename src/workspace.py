@@ -1,18 +1,7 @@
-"""Save a view of the W&B project with the panels of the report: ``python src/workspace.py logger.project=sign``."""
-
-from omegaconf import DictConfig
+"""Save a view of the W&B project: ``python src/workspace.py logger.project=sign``."""
 
 from sign.cli import run
-from sign.requests import tracker
-
-
-def main(cfg: DictConfig) -> None:
-    """Create the view and print its address."""
-    chosen = tracker(cfg)
-    from sign.tracking.workspace import save
-
-    print(save(chosen))
-
+from sign.commands.workspace import main
 
 if __name__ == "__main__":
     run(main, "workspace")

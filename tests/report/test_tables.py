@@ -10,6 +10,7 @@ from common.overrides import SMALL
 from common.run_folders import make_run, make_study
 from hydra import compose, initialize_config_dir
 
+from sign.commands.report import ReportRequest
 from sign.config.configure import CONF, Settings
 from sign.errors import SignError
 from sign.experiments.run import train
@@ -20,7 +21,6 @@ from sign.report.html import content, html
 from sign.report.records import Record, read
 from sign.report.studies import read_studies
 from sign.report.write import write_report
-from sign.requests import report_request
 
 
 def records(folder: Path) -> list[Record]:
@@ -217,6 +217,6 @@ def test_a_report_of_nothing_is_one_sentence(
     with initialize_config_dir(str(CONF)):
         cfg = compose("report", overrides=[override])
     with pytest.raises(SignError) as caught:
-        write_report(**vars(report_request(cfg)))
+        write_report(**vars(ReportRequest.of(cfg)))
     assert str(caught.value).startswith(sentence)
     assert not (tmp_path / "report").exists()

@@ -7,6 +7,7 @@ import pytest
 from common.commands import SLOW, command, imports
 from hydra import compose, initialize_config_dir
 
+from sign.commands.reproduce import request_of
 from sign.config.configure import CONF
 from sign.errors import SignError
 from sign.experiments.series import Plan
@@ -14,7 +15,7 @@ from sign.published import published_tables
 from sign.reproduction import reproduce
 from sign.reproduction.experiments import GRAPHS, MODELS, cell_plan, words_of
 from sign.reproduction.reproduce import Reproduction
-from sign.reproduction.request import FIGURES, TABLES, Request, request_of
+from sign.reproduction.request import FIGURES, TABLES, Request
 from sign.reproduction.tables import Filled, Outcome
 from sign.runs import Series
 from sign.system.atomic_files import write_json
@@ -87,7 +88,7 @@ def test_data_that_cannot_be_had_are_told_and_the_rest_goes_on(
     assert "| GraphSAINT | (92.71 ± 0.14) |" in text
     assert "| SIGN(5,3,0) | — [1] (96.92 ± 0.46) |" in text
     assert text.count("[1] ") == len({*published_tables()["products"].experiments}) * 3 + 1
-    assert "none of its data sets is at hand" in capsys.readouterr().out
+    assert "none of its data sets is available" in capsys.readouterr().out
 
 
 def test_what_fails_for_another_reason_does_not_stand_for_its_data_set(
@@ -148,6 +149,8 @@ def test_every_cell_and_its_look_alike_can_be_configured(tmp_path: Path) -> None
         ((), "table=null: say what to reproduce"),
         (("table=nine",), "table=nine: choose one of"),
         (("figure=nine",), "figure=nine: choose one of"),
+        (("figure=triangles", "datasets=cora"), "datasets=cora: give a list"),
+        (("figure=convergence", "datasets=[cora]"), "datasets=['cora']: only figure=triangles"),
         (("table=all", "runs=0"), "runs=0: must be >= 1"),
         (("table=all", "settings=x"), "settings=x: name what to set"),
         (("table=all", "+nine=9"), "nine: there is no such setting"),

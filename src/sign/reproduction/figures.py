@@ -1,10 +1,11 @@
 """The paper's figures: triangle weights within neighbourhoods, and validation accuracy against seconds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sign.datasets.base import Dataset
 from sign.errors import SignError
 from sign.reproduction.experiments import cell_plan
 from sign.reproduction.request import Request
@@ -33,23 +34,31 @@ Curve = list[tuple[float, float]]
 
 
 def triangles(request: Request) -> Path | None:
-    """Draw the data sets that can be had; say why the others cannot."""
+    """Draw the data sets that are available; print why the others are not."""
     from sign.reproduction.triangle_figure import triangle_deviations, triangle_figure
 
-    found = []
-    for title, experiment in TRIANGLES.items():
-        first = cell_plan(experiment, request).first
+    panels = []
+    for title, dataset, keep_self_loops in _triangle_panels(request):
         try:
-            graph = first.dataset.load()
+            panels.append((title, triangle_deviations(dataset.load(), keep_self_loops)))
         except (SignError, OSError) as error:
             console.print(f"{title}: left out: {error}", style="dim", soft_wrap=True)
-            continue
-        keep = bool(getattr(first.powers["t"][0], "keep_self_loops", False))
-        found.append((f"{title}{'-like' if request.smoke else ''}", triangle_deviations(graph, keep)))
-    if not found:
-        console.print("figure=triangles: none of its data sets is at hand; nothing is drawn", soft_wrap=True)
+    if not panels:
+        console.print(
+            "figure=triangles: none of its data sets is available; nothing is drawn", soft_wrap=True
+        )
         return None
-    return _save(triangle_figure(found), "triangles", request)
+    return _save(triangle_figure(panels), "triangles", request)
+
+
+def _triangle_panels(request: Request) -> Iterator[tuple[str, Dataset, bool]]:
+    """Title, data set, and whether self-loops count: of the data sets of the request, or of the paper's."""
+    for dataset in request.datasets:
+        yield dataset.name, dataset, dataset.name == "ppi"
+    for title, experiment in () if request.datasets else TRIANGLES.items():
+        first = cell_plan(experiment, request).first
+        keep_self_loops = bool(getattr(first.powers["t"][0], "keep_self_loops", False))
+        yield f"{title}{'-like' if request.smoke else ''}", first.dataset, keep_self_loops
 
 
 def convergence(request: Request, train: Callable[[str], Outcome]) -> Path | None:

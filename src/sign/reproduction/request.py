@@ -1,16 +1,10 @@
-"""What ``src/reproduce.py`` is asked for, checked before anything is trained."""
+"""What to reproduce, checked before anything is trained."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from omegaconf import DictConfig, OmegaConf
-
-from sign.config.instantiate import writable
-from sign.errors import SignError
+from sign.datasets.base import Dataset
 from sign.validation import Range, Validated
 
 TABLES = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs")
@@ -20,7 +14,10 @@ SMOKE_RUNS = 2  # enough for a deviation
 
 @dataclass(frozen=True)
 class Request(Validated):
-    """Tables and figures, and how their cells are trained; ``settings`` are words for every run."""
+    """Tables and figures, and how their cells are trained.
+
+    ``datasets`` are those of the triangle figure, in place of the paper's; ``settings`` are overrides for every run.
+    """
 
     table: (
         Literal[
@@ -38,6 +35,7 @@ class Request(Validated):
         | None
     )
     figure: Literal["triangles", "convergence"] | None
+    datasets: tuple[Dataset, ...]
     runs: Annotated[int | None, Range(1)]
     logger: Literal["csv", "none", "wandb"]
     settings: tuple[str, ...]
@@ -75,38 +73,3 @@ class Request(Validated):
         """Where tables and figures go."""
         folder = Path(self.output_dir) / "reproduction"
         return folder / "smoke" if self.smoke else folder
-
-
-def _words(settings: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Nested settings as words of a training command; all values are written so that Hydra reads them back."""
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _words(value, f"{above}{name}.")
-        else:
-            yield f"{above}{name}={json.dumps(value) if not isinstance(value, str) else _quoted(value)}"
-
-
-def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[\w./-]+", text) else "'" + text.replace("'", "\\'") + "'"
-
-
-def request_of(cfg: DictConfig) -> Request:
-    """Check the configuration of ``src/reproduce.py``."""
-    OmegaConf.resolve(cfg)
-    plain: Any = OmegaConf.to_container(cfg)
-    paths = plain.pop("paths")
-    known = {field.name for field in fields(Request)}
-    for name in plain:
-        if name not in known:
-            raise SignError(f"{name}: there is no such setting; --help shows all")
-    settings = plain.pop("settings")
-    if not isinstance(settings, dict):
-        raise SignError(f"settings={settings}: name what to set, such as +settings.trainer.accelerator=gpu")
-    request = Request(**plain, **paths, settings=tuple(_words(settings)))
-    if request.table is None and request.figure is None:
-        raise SignError(
-            f"table=null: say what to reproduce: table={', '.join((*TABLES, 'all', 'smoke'))}, "
-            f"or figure={', '.join(FIGURES)}"
-        )
-    writable("paths.output_dir", request.output_dir)
-    return request

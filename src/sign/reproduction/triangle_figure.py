@@ -1,6 +1,5 @@
-"""The figures of the paper, for any data sets."""
+"""The triangle figure of the appendix, for any graphs."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,12 +51,3 @@ def triangle_figure(deviations: list[tuple[str, Array]]) -> "Figure":
     panels[0].set_ylabel("share of nodes")
     figure.suptitle("Triangle operator: variation within neighbourhoods", fontsize=11)
     return figure
-
-
-def save_triangle_figure(graphs: list[Graph], folder: Path, keep_self_loops: bool = False) -> Path:
-    """Draw the figure of some graphs into ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "triangles.png"
-    deviations = [(graph.name, triangle_deviations(graph, keep_self_loops)) for graph in graphs]
-    triangle_figure(deviations).savefig(file, dpi=150)
-    return file

@@ -1,0 +1,12 @@
+"""Fill the store with the hops of one configuration, without training."""
+
+from omegaconf import DictConfig
+
+from sign.config.configure import configure
+
+
+def main(cfg: DictConfig) -> None:
+    """Compute the missing hops and print the folders of all of them."""
+    _, hops = configure(cfg).precomputation.run()
+    for folder in hops.folders:
+        print(folder)

@@ -1,0 +1,77 @@
+"""Reproduce the tables and figures of the paper."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from sign.config.configure import CONF
+from sign.config.instantiate import named, writable
+from sign.datasets.base import Dataset
+from sign.errors import SignError
+from sign.reproduction.reproduce import Reproduction
+from sign.reproduction.request import FIGURES, TABLES, Request
+
+
+def main(cfg: DictConfig) -> None:
+    """Train what is missing, and show our numbers beside the published ones."""
+    Reproduction(request_of(cfg)).run()
+
+
+def request_of(cfg: DictConfig) -> Request:
+    """Check the configuration of the command."""
+    OmegaConf.resolve(cfg)
+    plain: Any = OmegaConf.to_container(cfg)
+    paths = plain.pop("paths")
+    known = {field.name for field in fields(Request)}
+    for name in plain:
+        if name not in known:
+            raise SignError(f"{name}: there is no such setting; --help shows all")
+    settings, datasets = plain.pop("settings"), plain.pop("datasets")
+    if not isinstance(settings, dict):
+        raise SignError(f"settings={settings}: name what to set, such as +settings.trainer.accelerator=gpu")
+    request = Request(
+        **plain, **paths, settings=tuple(_overrides(settings)), datasets=tuple(_datasets(datasets, paths))
+    )
+    if request.table is None and request.figure is None:
+        raise SignError(
+            f"table=null: say what to reproduce: table={', '.join((*TABLES, 'all', 'smoke'))}, "
+            f"or figure={', '.join(FIGURES)}"
+        )
+    if request.datasets and (request.smoke or "triangles" not in request.figures):
+        raise SignError(f"datasets={datasets}: only figure=triangles takes a list of data sets")
+    writable("paths.output_dir", request.output_dir)
+    return request
+
+
+def _datasets(entries: Any, paths: Mapping[str, str]) -> Iterator[Dataset]:
+    """The data sets of a list of names, or of names with settings: {amazon: {graph: computers}}."""
+    if entries is None:
+        return
+    if not isinstance(entries, list) or not entries:
+        raise SignError(f"datasets={entries}: give a list such as [cora,communities]")
+    choices = sorted(file.stem for file in (CONF / "dataset").glob("*.yaml"))
+    for entry in entries:
+        ((name, changes),) = entry.items() if isinstance(entry, dict) else ((entry, {}),)
+        if name not in choices:
+            raise SignError(f"datasets={name}: no such data set; choose from {', '.join(choices)}")
+        node = OmegaConf.merge(OmegaConf.load(CONF / "dataset" / f"{name}.yaml"), changes)
+        cfg = OmegaConf.create({"dataset": node, "paths": dict(paths)})
+        OmegaConf.resolve(cfg)
+        yield named(cfg, "dataset", Dataset)
+
+
+def _overrides(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Nested settings as overrides of a training command, quoted so that Hydra reads the same values back."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _overrides(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}={_quoted(value) if isinstance(value, str) else json.dumps(value)}"
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w./-]+", text) else "'" + text.replace("'", "\\'") + "'"

@@ -1,0 +1,14 @@
+"""Save a view of the W&B project with the panels of the report."""
+
+from omegaconf import DictConfig
+
+from sign.config.instantiate import named
+from sign.tracking.wandb import WandB
+
+
+def main(cfg: DictConfig) -> None:
+    """Create the view and print its address."""
+    tracker = named(cfg, "logger", WandB)
+    from sign.tracking.workspace import save
+
+    print(save(tracker))
