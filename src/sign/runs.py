@@ -1,8 +1,8 @@
-"""Run folders and series on disk: written while training, read by everything that comes after.
+"""Run folders and series, read back from disk without torch.
 
-A *run* is one training, in a folder with ``run.json`` (what it is), ``config.yaml``, ``metrics.csv`` (a row an
+A *run* is one training in a folder with ``run.json`` (its description), ``config.yaml``, ``metrics.csv`` (one row per
 epoch) and, once it is finished, ``metrics.json``. A *series* is one configuration trained with several seeds: a
-folder with a run folder a seed and ``series.json``. No tensor is touched here, so reading is quick.
+folder with one run folder per seed and ``series.json``.
 """
 
 import csv
@@ -35,14 +35,14 @@ class Run:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """What was run: data set, model, seed, experiment, job_type, group, versions, hops."""
+        """``run.json``: data set, model, seed, experiment, job_type, group, versions, hops."""
         return read_json(self.folder / RUN)
 
     @cached_property
     def config(self) -> dict[str, Any]:
         """The composed configuration."""
         file = self.folder / CONFIG
-        try:  # it is resolved already, and this reader is forty times as fast as OmegaConf's
+        try:  # interpolations are resolved already, and this parser is forty times as fast as OmegaConf's
             content = yaml.load(file.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except (OSError, ValueError, yaml.YAMLError) as error:
             raise SignError(f"{file}: cannot be read as a configuration ({type(error).__name__})") from error
@@ -52,18 +52,18 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, float] | None:
-        """The final numbers; None while the run is not finished."""
+        """The final metrics; None while the run is not finished."""
         file = self.folder / METRICS
         return read_json(file) if file.is_file() else None
 
     @property
     def last_checkpoint(self) -> Path | None:
-        """Where an unfinished run can go on from."""
+        """The checkpoint from which an unfinished run resumes."""
         file = self.folder / CHECKPOINTS / "last.ckpt"
         return file if file.is_file() else None
 
     def epochs(self) -> list[dict[str, float]]:
-        """The metrics of each epoch; a row that was cut short by a crash is left out."""
+        """Read the metrics of each epoch; a row that a crash cut short is skipped."""
         file = self.folder / EPOCHS
         if not file.is_file():
             return []
@@ -76,18 +76,18 @@ class Run:
                 if None not in row and None not in row.values() and "" not in row.values()
             ]
         except ValueError as error:
-            raise SignError(f"{file}: holds something that is not a number ({error})") from error
+            raise SignError(f"{file}: contains a value that is not a number ({error})") from error
 
 
 @dataclass(frozen=True)
 class Series:
-    """A folder of runs that differ in their seed alone."""
+    """A folder of runs that differ only in their seed."""
 
     folder: Path
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """``series.json``: what was run, which seeds are finished, and the metrics over them."""
+        """``series.json``: the configuration in brief, the finished seeds, and the metrics over them."""
         return read_json(self.folder / SERIES)
 
     @property
@@ -106,25 +106,25 @@ class Series:
         return [self.run(seed) for seed in self.seeds]
 
     def run(self, seed: int) -> Run:
-        """The run of one seed, whether it exists or not."""
+        """The run of one seed, which need not exist yet."""
         return Run(self.folder / f"seed{seed}")
 
 
 def find_runs(folders: Iterable[Path]) -> list[Run]:
-    """All runs in or below some folders, by path; those of series and searches are among them."""
-    return [Run(folder) for folder in _holders(folders, RUN)]
+    """All runs in or below ``folders``, in natural order; those of series and searches are included."""
+    return [Run(folder) for folder in _folders_with(RUN, folders)]
 
 
 def find_series(folders: Iterable[Path]) -> list[Series]:
-    """All series in or below some folders, by path."""
-    return [Series(folder) for folder in _holders(folders, SERIES)]
+    """All series in or below ``folders``, in natural order."""
+    return [Series(folder) for folder in _folders_with(SERIES, folders)]
 
 
 def over_seeds(runs: Iterable[Mapping[str, float]]) -> dict[str, dict[str, Any]]:
-    """Mean, standard deviation (of the population: divided by n) and values of the metrics that all runs have."""
-    found = list(runs)
-    names = [name for name in sorted(found[0]) if all(name in run for run in found)] if found else []
-    values = {name: [run[name] for run in found] for name in names}
+    """Mean, standard deviation of the population (divided by n) and values of the metrics that all runs have."""
+    runs = list(runs)
+    names = sorted(set.intersection(*(set(run) for run in runs))) if runs else []
+    values = {name: [run[name] for run in runs] for name in names}
     return {
         name: {"mean": float(np.mean(numbers)), "std": float(np.std(numbers)), "values": numbers}
         for name, numbers in values.items()
@@ -132,24 +132,30 @@ def over_seeds(runs: Iterable[Mapping[str, float]]) -> dict[str, dict[str, Any]]
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """A JSON object, or one sentence."""
+    """Read a JSON object; raises :class:`SignError` where the file holds anything else."""
     try:
         content = json.loads(file.read_text())
     except (OSError, ValueError) as error:
         raise SignError(f"{file}: cannot be read ({reason(error).lower()}); is it a run of SIGN?") from error
     if not isinstance(content, dict):
-        raise SignError(f"{file}: is not what SIGN writes; is it a run of SIGN?")
+        raise SignError(f"{file}: is not a JSON object; is it a run of SIGN?")
     return content
 
 
-def _holders(folders: Iterable[Path], name: str) -> list[Path]:
-    """The folders in or below some folders that hold a file of this name."""
-    files = (file.parent for folder in folders for file in sorted(Path(folder).rglob(name), key=_natural))
-    return list(dict.fromkeys(files))
+def natural_order(text: str) -> list[tuple[str, int]]:
+    """A sort key by which ``seed9`` precedes ``seed9-1``, and both precede ``seed10``.
+
+    >>> sorted(["seed10", "seed9-1", "seed9"], key=natural_order)
+    ['seed9', 'seed9-1', 'seed10']
+    """
+    return [(letters, int(digits or 0)) for letters, digits in re.findall(r"(\D*)(\d*)", text)]
 
 
-def _natural(path: Path) -> list[list[tuple[str, int]]]:
-    """An order in which ``seed9`` comes before ``seed10``, and ``seed9`` before the next of its name, ``seed9-1``."""
-    return [
-        [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", part)] for part in path.parts
-    ]
+def _folders_with(name: str, folders: Iterable[Path]) -> list[Path]:
+    """The folders in or below ``folders`` that hold a file called ``name``, without duplicates."""
+    found: dict[Path, None] = {}
+    for folder in folders:
+        files = Path(folder).rglob(name)
+        ordered = sorted(files, key=lambda file: [natural_order(part) for part in file.parts])
+        found |= dict.fromkeys(file.parent for file in ordered)
+    return list(found)

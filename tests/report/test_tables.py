@@ -15,16 +15,16 @@ from sign.config.configure import CONF, Settings
 from sign.errors import SignError
 from sign.experiments.run import train
 from sign.report import tables
-from sign.report.columns import RESULTS, Column, markdown, write
-from sign.report.curves import FEWEST, NUMBERS, curve, curves
-from sign.report.html import content, html
-from sign.report.records import Record, read
+from sign.report.columns import RESULTS, ColumnSpec, cell, markdown
+from sign.report.curves import MAX_NUMBERS, MIN_POINTS, curve, curves
+from sign.report.html import page_data, render
+from sign.report.run_records import RunRecord, read_runs
 from sign.report.studies import read_studies
 from sign.report.write import write_report
 
 
-def records(folder: Path) -> list[Record]:
-    found, problems = read([folder])
+def records(folder: Path) -> list[RunRecord]:
+    found, problems = read_runs([folder])
     assert problems == []
     return found
 
@@ -53,7 +53,7 @@ def test_a_percentage_is_compared_as_a_share(tmp_path: Path) -> None:
     (row,) = tables.comparison(records(tmp_path))
     assert row["paper"] == pytest.approx(0.7652)
     assert (
-        write(row, Column("paper", "", "score", spread="paper_std", digits="paper_digits"))
+        cell(row, ColumnSpec("paper", "", "score", spread="paper_std", digits="paper_digits"))
         == "0.7652 ± 0.0014"
     )
     assert row["std"] is None  # of one run
@@ -109,15 +109,15 @@ def test_costs_and_hops_add_up(tmp_path: Path) -> None:
     ("file", "text", "reason"),
     [
         ("run.json", "{", "damaged: run.json: cannot be read"),
-        ("run.json", "[]", "damaged: run.json: is not what SIGN writes"),
-        ("run.json", '{"dataset": 5}', "damaged: run.json: dataset=5 is not a name"),
+        ("run.json", "[]", "damaged: run.json: is not a JSON object"),
+        ("run.json", '{"dataset": 5}', "damaged: run.json: dataset=5: must be a non-empty string"),
         ("run.json", None, "damaged: no run.json"),
         ("metrics.json", "", "damaged: metrics.json: cannot be read"),
         ("metrics.json", None, "not finished: 30 epochs and no checkpoint"),
         (
             "metrics.csv",
             "epoch,val/loss\n0,abc\n",
-            "damaged: metrics.csv: holds something that is not a number",
+            "damaged: metrics.csv: contains a value that is not a number",
         ),
         ("config.yaml", "a: [", "damaged: config.yaml: cannot be read as a configuration"),
         ("config.yaml", "- 1", "damaged: config.yaml: is not a configuration"),
@@ -130,11 +130,11 @@ def test_a_damaged_folder_is_named_and_the_others_are_reported(
     make_run(tmp_path / "good", seed=0)
     make_run(tmp_path / "bad", seed=1)
     (tmp_path / "bad" / file).unlink() if text is None else (tmp_path / "bad" / file).write_text(text)
-    found, (problem,) = read([tmp_path])
+    found, (problem,) = read_runs([tmp_path])
     assert problem.folder == str(tmp_path / "bad")
     assert problem.reason.startswith(reason)
     assert [row["runs"] for row in tables.comparison(found)] == [1]
-    html(content(found, [problem], []))
+    render(page_data(found, [problem], []))
 
 
 def test_numbers_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_numbers_that_are_not_finite_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "a" / "metrics.json").write_text('{"test/accuracy": NaN, "val/accuracy": "x", "epochs": 2}')
     (row,) = tables.comparison(records(tmp_path))
     assert row["mean"] is None
-    assert "NaN" not in html(content(records(tmp_path), [], []))
+    assert "NaN" not in render(page_data(records(tmp_path), [], []))
 
 
 def test_a_curve_starts_after_precomputation_and_keeps_its_ends_and_its_best(tmp_path: Path) -> None:
@@ -162,8 +162,8 @@ def test_a_thousand_long_runs_stay_small(tmp_path: Path) -> None:
     many = records(tmp_path) * 1000
     drawn = curves(many)
     numbers = sum(len(one["epoch"]) * (2 + len(one["metrics"])) for one in drawn)
-    assert numbers <= 1.2 * NUMBERS
-    assert min(len(one["epoch"]) for one in drawn) >= FEWEST
+    assert numbers <= 1.2 * MAX_NUMBERS
+    assert min(len(one["epoch"]) for one in drawn) >= MIN_POINTS
 
 
 def test_a_search_is_read_with_the_best_value_so_far(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_real_run_is_reported_as_it_was(configured: Callable[..., Settings], t
     [
         ("folders=[]", "folders=[]: give folders that hold runs"),
         ("folders=nowhere", "folders=nowhere: no such folder"),
-        ("folders=[.]", "folders=[.]: no runs there"),
+        ("folders=[.]", "folders=[.]: no runs found"),
         ("output=null", "output=None: must be a text"),
     ],
 )

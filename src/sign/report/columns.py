@@ -1,4 +1,4 @@
-"""How the tables look: their columns, and numbers as people read them. The page and Markdown share it."""
+"""The columns of the report's tables, and values as text; shared by the page, Markdown and the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,14 +7,21 @@ from typing import Any
 from sign.system import memory
 
 MISSING = "—"
+NUMERIC = ("count", "score", "difference", "seconds", "bytes")  # kinds that are aligned to the right
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a table: which value, how it is written, and what it means.
+class ColumnSpec:
+    """A column of a table.
 
-    ``spread`` names the value of its standard deviation; ``digits`` that of the decimals; ``bar`` draws the size
-    behind the number.
+    Parameters
+    ----------
+    key, title, kind, hint
+        The value of a row that is shown, the heading, the format and an explanation.
+    spread, digits
+        Keys of the standard deviation and of the number of decimals.
+    bar
+        Whether the page draws a bar behind the number.
     """
 
     key: str
@@ -27,134 +34,138 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """A table: its name in addresses, its caption, and its columns."""
+class TableSpec:
+    """A table: its name in URLs, its caption and its columns."""
 
     name: str
     caption: str
-    columns: Sequence[Column]
+    columns: Sequence[ColumnSpec]
+
+    def with_values(self, rows: Sequence[dict[str, Any]]) -> list[ColumnSpec]:
+        """The columns in which some row has a value."""
+        return [column for column in self.columns if any(cell(row, column) != MISSING for row in rows)]
 
 
-WHAT = (Column("dataset", "data set"), Column("model", "model"))
-WHICH = (
-    Column("experiment", "experiment", hint="the file of conf/experiment"),
-    Column("variant", "settings", "long", hint="what tells groups of one model apart"),
+DATA_AND_MODEL = (ColumnSpec("dataset", "data set"), ColumnSpec("model", "model"))
+CONFIGURATION = (
+    ColumnSpec("experiment", "experiment", hint="the file of conf/experiment"),
+    ColumnSpec("variant", "settings", "long", hint="settings that distinguish groups of one model"),
 )
 
-RESULTS = Layout(
+RESULTS = TableSpec(
     "results",
     "Test split, mean ± standard deviation (of the population) over seeds, beside the paper's",
     (
-        *WHAT,
-        Column("mean", "ours", "score", "test split", spread="std"),
-        Column("paper", "paper", "score", "as printed", spread="paper_std", digits="paper_digits"),
-        Column(
+        *DATA_AND_MODEL,
+        ColumnSpec("mean", "ours", "score", "test split", spread="std"),
+        ColumnSpec("paper", "paper", "score", "as printed", spread="paper_std", digits="paper_digits"),
+        ColumnSpec(
             "difference",
             "difference",
             "difference",
-            "ours less the paper's; coloured where it is beyond both deviations",
+            "ours minus the paper's; coloured where it exceeds both deviations",
         ),
-        Column("val_mean", "validation", "score", "ours, on the validation split", spread="val_std"),
-        Column("runs", "runs", "count", "finished runs, one for each seed"),
-        Column("metric", "metric"),
-        *WHICH,
-        Column("source", "source", "text", "where the published number is from"),
+        ColumnSpec("val_mean", "validation", "score", "ours, on the validation split", spread="val_std"),
+        ColumnSpec("runs", "runs", "count", "finished runs, one per seed"),
+        ColumnSpec("metric", "metric"),
+        *CONFIGURATION,
+        ColumnSpec("source", "source", "text", "of the published number"),
     ),
 )
-COSTS = Layout(
+COSTS = TableSpec(
     "costs",
-    "What a run costs: means over seeds",
+    "Cost of a run: means over seeds",
     (
-        *WHAT,
-        Column("precompute", "precomputation", "seconds", "once, for all runs on these hops", bar=True),
-        Column("epoch", "an epoch", "seconds", "training alone, without evaluation", bar=True),
-        Column("epochs", "epochs", "count"),
-        Column("training", "training", "seconds", "all epochs, without evaluation", bar=True),
-        Column("inference", "inference", "seconds", "on the test split, from stored hops", bar=True),
-        Column("memory", "peak memory", "bytes", bar=True),
-        Column("parameters", "parameters", "count"),
-        Column("bytes", "hops", "bytes", "arrays that the network reads", bar=True),
-        Column("products", "products", "count", "sparse products that these runs computed"),
-        Column("rows_computed", "rows computed", "count"),
-        Column("rows_saved", "rows saved", "count", "rows of products that nothing needed"),
-        *WHICH,
+        *DATA_AND_MODEL,
+        ColumnSpec("precompute", "precomputation", "seconds", "once, for all runs on these hops", bar=True),
+        ColumnSpec("epoch", "per epoch", "seconds", "training without evaluation", bar=True),
+        ColumnSpec("epochs", "epochs", "count"),
+        ColumnSpec("training", "training", "seconds", "all epochs, without evaluation", bar=True),
+        ColumnSpec("inference", "inference", "seconds", "on the test split, from stored hops", bar=True),
+        ColumnSpec("memory", "peak memory", "bytes", bar=True),
+        ColumnSpec("parameters", "parameters", "count"),
+        ColumnSpec("bytes", "hops", "bytes", "arrays that the network reads", bar=True),
+        ColumnSpec("products", "products", "count", "sparse products that these runs computed"),
+        ColumnSpec("rows_computed", "rows computed", "count"),
+        ColumnSpec("rows_saved", "rows saved", "count", "rows of products that were not needed"),
+        *CONFIGURATION,
     ),
 )
-HOPS = Layout(
+HOPS = TableSpec(
     "hops",
-    "Hop arrays in the store: what they take and what they took",
+    "Hop arrays in the store: their size and what they cost",
     (
-        Column("dataset", "data set"),
-        Column("hop", "hop"),
-        Column("operator", "operator", "long"),
-        Column("scope", "scope", hint="the graph that it was computed on: of the training nodes, or full"),
-        Column("rows", "rows", "count"),
-        Column("columns", "columns", "count"),
-        Column("bytes", "size", "bytes", bar=True),
-        Column("seconds", "seconds", "seconds", bar=True),
-        Column("products", "products", "count"),
-        Column("computed", "computed", "count", "runs that computed it"),
-        Column("found", "found", "count", "runs that found it in the store"),
+        ColumnSpec("dataset", "data set"),
+        ColumnSpec("hop", "hop"),
+        ColumnSpec("operator", "operator", "long"),
+        ColumnSpec("scope", "scope", hint="the graph it was computed on: train or full"),
+        ColumnSpec("rows", "rows", "count"),
+        ColumnSpec("columns", "columns", "count"),
+        ColumnSpec("bytes", "size", "bytes", bar=True),
+        ColumnSpec("seconds", "seconds", "seconds", bar=True),
+        ColumnSpec("products", "products", "count"),
+        ColumnSpec("computed", "computed", "count", "runs that computed it"),
+        ColumnSpec("found", "found", "count", "runs that found it in the store"),
     ),
 )
-RUNS = Layout(
+RUNS = TableSpec(
     "runs",
     "Every run",
     (
-        *WHAT,
-        WHICH[0],
-        Column("job_type", "job_type"),
-        Column("seed", "seed", "count"),
-        Column("state", "state"),
-        Column("test", "test", "score"),
-        Column("val", "validation", "score"),
-        Column("train", "training", "score"),
-        Column("loss", "validation loss", "score"),
-        Column("epochs", "epochs", "count"),
-        Column("epoch", "an epoch", "seconds"),
-        Column("started", "started", "time"),
-        Column("folder", "folder", "path"),
+        *DATA_AND_MODEL,
+        CONFIGURATION[0],
+        ColumnSpec("job_type", "job_type"),
+        ColumnSpec("seed", "seed", "count"),
+        ColumnSpec("state", "state"),
+        ColumnSpec("test", "test", "score"),
+        ColumnSpec("val", "validation", "score"),
+        ColumnSpec("train", "training", "score"),
+        ColumnSpec("loss", "validation loss", "score"),
+        ColumnSpec("epochs", "epochs", "count"),
+        ColumnSpec("epoch", "per epoch", "seconds"),
+        ColumnSpec("started", "started", "time"),
+        ColumnSpec("folder", "folder", "path"),
     ),
 )
-CHANGES = Layout(
+CHANGES = TableSpec(
     "changes",
-    "Settings that are not the same in all runs, and how many runs have each value",
-    (Column("setting", "setting"), Column("values", "values", "counts")),
+    "Settings that differ between runs, with the number of runs per value",
+    (ColumnSpec("setting", "setting"), ColumnSpec("values", "values", "counts")),
 )
-PROBLEMS = Layout(
+PROBLEMS = TableSpec(
     "problems",
-    "Folders that are left out, or shown as far as they go",
-    (Column("folder", "folder", "path"), Column("reason", "reason", "long")),
+    "Folders that are left out or shown in part",
+    (ColumnSpec("folder", "folder", "path"), ColumnSpec("reason", "reason", "long")),
 )
 
 
-def write(row: dict[str, Any], column: Column) -> str:
-    """One cell as text."""
+def cell(row: dict[str, Any], column: ColumnSpec) -> str:
+    """A value as text, with its standard deviation where there is one."""
     digits = row.get(column.digits) or 4
-    text = _written(row.get(column.key), column.kind, digits)
+    text = _format(row.get(column.key), column.kind, digits)
     spread = row.get(column.spread) if column.spread else None
-    return text if spread is None else f"{text} ± {_written(spread, column.kind, digits)}"
+    return text if spread is None else f"{text} ± {_format(spread, column.kind, digits)}"
 
 
-def _written(value: Any, kind: str, digits: int) -> str:
+def _format(value: Any, kind: str, digits: int) -> str:
     if value is None or value == "":
         return MISSING
     if kind == "counts":
         return ", ".join(f"{name} ({count})" for name, count in value.items())
     if isinstance(value, str):
         return value.replace("T", " ")[:16] if kind == "time" else value
-    writers = {
+    formats = {
         "score": lambda: f"{value:.{digits}f}",
         "difference": lambda: f"{value:+.4f}".replace("-", "−"),
         "seconds": lambda: seconds(value),
         "bytes": lambda: memory.format_size(value),
         "count": lambda: f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}",
     }
-    return writers.get(kind, lambda: str(value))()
+    return formats.get(kind, lambda: str(value))()
 
 
 def seconds(value: float) -> str:
-    """A duration with three digits and a unit that suits it.
+    """A duration with three digits, in milliseconds, seconds or minutes.
 
     >>> seconds(0.00123), seconds(0.5), seconds(75), seconds(7500)
     ('1.23 ms', '0.5 s', '75 s', '125 min')
@@ -166,22 +177,21 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.3g} ms"
 
 
-def markdown(layout: Layout, rows: Sequence[dict[str, Any]]) -> str:
+def markdown(table: TableSpec, rows: Sequence[dict[str, Any]]) -> str:
     """A Markdown table; columns without any value are left out."""
-    columns = [column for column in layout.columns if any(write(row, column) != MISSING for row in rows)]
+    columns = table.with_values(rows)
     if not columns:
         return "Nothing yet.\n"
-    right = {"count", "score", "difference", "seconds", "bytes"}
     lines = [
         [column.title for column in columns],
-        ["---:" if column.kind in right else "---" for column in columns],
-        *([_safe(write(row, column)) for column in columns] for row in rows),
+        ["---:" if column.kind in NUMERIC else "---" for column in columns],
+        *([_escape(cell(row, column)) for column in columns] for row in rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def _safe(text: str) -> str:
-    """Text that stays in its cell and is shown as it is."""
-    for sign in "\\|`*_[]<>":
-        text = text.replace(sign, f"&#{ord(sign)};" if sign in "|<>" else f"\\{sign}")
+def _escape(text: str) -> str:
+    """Text without a meaning in Markdown."""
+    for character in "\\|`*_[]<>":
+        text = text.replace(character, f"&#{ord(character)};" if character in "|<>" else f"\\{character}")
     return " ".join(text.split())

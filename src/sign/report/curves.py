@@ -1,22 +1,22 @@
-"""Metrics of each epoch, thinned out so that a page of a thousand runs stays small."""
+"""Metrics per epoch, thinned out so that a page of a thousand runs stays small."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from sign.report.records import Record
+from sign.report.run_records import RunRecord
 
-NUMBERS = 400_000  # of all curves of a page together: about 3 MB
-FEWEST, MOST = 24, 250  # points of a curve
+MAX_NUMBERS = 400_000  # in all curves of a page: about 3 MB
+MIN_POINTS, MAX_POINTS = 24, 250  # of one curve
 DIGITS = 5
 
 
-def curve(record: Record, points: int = MOST) -> dict[str, Any]:
-    """Epochs, the seconds at the end of each (precomputation and training so far), and every metric.
+def curve(record: RunRecord, points: int = MAX_POINTS) -> dict[str, Any]:
+    """Epochs, elapsed seconds (precomputation and training) at the end of each, and every metric.
 
-    At most ``points`` epochs are kept: first and last, the best on the validation split, and evenly between.
+    At most ``points`` epochs are kept: the first, the last, the best on the validation split, and evenly spaced ones.
     """
-    kept = _kept(record, points)
-    start = _precomputation(record)
+    kept = _kept_epochs(record, points)
+    start = _precompute_seconds(record)
     seconds, total = [], start
     for row in record.epochs:
         total += row.get("seconds/epoch", 0.0)
@@ -24,30 +24,30 @@ def curve(record: Record, points: int = MOST) -> dict[str, Any]:
     names = [name for name in (record.epochs or [{}])[0] if name != "epoch"]
     return {
         "of": len(record.epochs),
-        "start": _short(start),
+        "start": _rounded(start),
         "epoch": [int(record.epochs[index].get("epoch", index)) for index in kept],
-        "seconds": [_short(seconds[index]) for index in kept],
+        "seconds": [_rounded(seconds[index]) for index in kept],
         "metrics": {
-            name: [_short(record.epochs[index].get(name)) for index in kept] for name in sorted(names)
+            name: [_rounded(record.epochs[index].get(name)) for index in kept] for name in sorted(names)
         },
     }
 
 
-def curves(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """The curves of all runs, thinned out together."""
+def curves(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """The curves of all runs, within a common limit on their size."""
     metrics = max((len(record.epochs[0]) for record in records if record.epochs), default=1)
-    points = NUMBERS // max(len(records) * (metrics + 1), 1)
-    return [curve(record, min(max(points, FEWEST), MOST)) for record in records]
+    points = MAX_NUMBERS // max(len(records) * (metrics + 1), 1)
+    return [curve(record, min(max(points, MIN_POINTS), MAX_POINTS)) for record in records]
 
 
-def _precomputation(record: Record) -> float:
-    """Seconds before the first epoch; those of its hops while a run is not finished."""
-    took = [hop.get("seconds") for hop in record.hops]
-    known = sum(value for value in took if isinstance(value, int | float))
-    return (record.metrics or {}).get("seconds/precompute", known)
+def _precompute_seconds(record: RunRecord) -> float:
+    """Seconds before the first epoch; the sum over hops while a run is not finished."""
+    seconds = [hop.get("seconds") for hop in record.hops]
+    total = sum(value for value in seconds if isinstance(value, int | float))
+    return (record.metrics or {}).get("seconds/precompute", total)
 
 
-def _kept(record: Record, points: int) -> list[int]:
+def _kept_epochs(record: RunRecord, points: int) -> list[int]:
     count = len(record.epochs)
     if count <= points:
         return list(range(count))
@@ -57,6 +57,6 @@ def _kept(record: Record, points: int) -> list[int]:
     return sorted(even | {best})
 
 
-def _short(value: float | None) -> float | None:
-    """Digits that a curve can show."""
+def _rounded(value: float | None) -> float | None:
+    """Digits that are visible in a plot."""
     return None if value is None else float(f"{value:.{DIGITS}g}")

@@ -1,15 +1,14 @@
-"""Runs that differ in their seed alone, and what tells them from others."""
+"""Groups of runs that differ only in their seed, and the names that distinguish them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sign.report.records import Record, Settings
-from sign.runs import over_seeds
+from sign.report.run_records import FlatConfig, RunRecord
+from sign.runs import natural_order, over_seeds
 
-# What changes no number beyond rounding, or is shown in a column of its own.
-APART = (
+# Settings that change no number beyond rounding, or that have a column of their own.
+IGNORED_PREFIXES = (
     "paths.",
     "logger.",
     "trainer.accelerator",
@@ -20,18 +19,18 @@ APART = (
     "store.root",
     "store.verify",
 )
-SINGLE = ("seed", "runs", "job_type", "group", "experiment", "ckpt_path", "dataset.split_seed")
-Name = tuple[str, str, str, str]  # data set, model, experiment, job_type
+IGNORED = ("seed", "runs", "job_type", "group", "experiment", "ckpt_path", "dataset.split_seed")
+GroupName = tuple[str, str, str, str]  # data set, model, experiment, job_type
 SEARCH = "search"  # the job_type of trials
-SHOWN = 3  # settings that name a variant
+VARIANT_SETTINGS = 3  # settings that a variant names
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
     """Finished and unfinished runs of one configuration.
 
-    ``variant`` tells it from others of the same data set, model, experiment and job type; ``label`` from all
-    others of the data set.
+    ``variant`` distinguishes it from groups of the same data set, model, experiment and job_type; ``label`` from all
+    groups of the data set.
     """
 
     dataset: str
@@ -40,7 +39,7 @@ class Group:
     job_type: str
     variant: str
     label: str
-    records: list[Record]
+    records: list[RunRecord]
 
     @property
     def metric(self) -> str:
@@ -48,12 +47,12 @@ class Group:
         return self.records[0].metric
 
     @property
-    def finished(self) -> list[Record]:
-        """The latest finished run of each seed: a repetition of a seed is no second sample."""
-        latest: dict[Any, Record] = {}
+    def finished(self) -> list[RunRecord]:
+        """The latest finished run of each seed: repeating a seed adds no sample."""
+        latest: dict[Any, RunRecord] = {}
         for record in sorted(self.records, key=lambda record: (record.started, record.folder)):
             if record.metrics is not None:
-                latest[record.seed, str(record.settings.get("dataset.split_seed"))] = record
+                latest[record.seed, str(record.flat_config.get("dataset.split_seed"))] = record
         return sorted(latest.values(), key=lambda record: (record.seed is None, record.seed))
 
     def over_seeds(self) -> dict[str, dict[str, Any]]:
@@ -61,86 +60,82 @@ class Group:
         return over_seeds(record.metrics or {} for record in self.finished)
 
 
-def group(records: Sequence[Record]) -> list[Group]:
-    """Runs by data set, model, experiment, job_type and every setting that changes numbers."""
-    names: dict[Name, dict[tuple[Any, ...], list[Record]]] = {}
+def group_runs(records: Sequence[RunRecord]) -> list[Group]:
+    """Group runs by data set, model, experiment, job_type and every setting that changes numbers."""
+    by_name: dict[GroupName, dict[tuple[Any, ...], list[RunRecord]]] = {}
     for record in records:
         name = (record.dataset, record.model, record.experiment, record.job_type)
-        names.setdefault(name, {}).setdefault(_key(record.settings), []).append(record)
+        by_name.setdefault(name, {}).setdefault(_key(record.flat_config), []).append(record)
     groups = []
-    for name, variants in sorted(names.items(), key=lambda item: [_natural(word) for word in item[0]]):
-        namesakes = [
-            other for other in names if other[:2] == name[:2] and _searched(other) == _searched(name)
+    for name, variants in sorted(by_name.items(), key=lambda item: [natural_order(part) for part in item[0]]):
+        same_model = [
+            other for other in by_name if other[:2] == name[:2] and _is_search(other) == _is_search(name)
         ]
         differing = sorted(differences([dict(key) for key in variants]))
         for key, members in variants.items():
             variant = _variant(dict(key), differing)
-            groups.append(Group(*name, variant, _label(name, namesakes, variant), members))
+            groups.append(Group(*name, variant, _label(name, same_model, variant), members))
     return groups
 
 
-def _label(name: Name, namesakes: Sequence[Name], variant: str) -> str:
-    """The model; experiment and job_type where they are needed to tell groups apart."""
-    _, model, experiment, job_type = name
-    extra = [variant]
-    if len({other[2] for other in namesakes}) > 1:
-        extra.insert(0, experiment)
-    if _searched(name) or len({other[3] for other in namesakes}) > 1:
-        extra.append(job_type)
-    words = ", ".join(part for part in extra if part)
-    return f"{model} · {words}" if words else model
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Words in the order of people: SIGN(2,0,0) before SIGN(10,0,0)."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
-
-
-def _searched(name: Name) -> bool:
-    return name[3] == SEARCH
-
-
-def differences(several: Sequence[Settings]) -> dict[str, dict[str, int]]:
-    """Settings that are not the same everywhere: their values, and how often each is there.
+def differences(configs: Sequence[FlatConfig]) -> dict[str, dict[str, int]]:
+    """Settings whose values differ, with the number of configurations per value.
 
     >>> differences([{"p": 1, "seed": 0}, {"p": 2, "seed": 0}])
     {'p': {'1': 1, '2': 1}}
     """
     counts: dict[str, dict[str, int]] = {}
-    for settings in several:
-        for name, value in settings.items():
+    for config in configs:
+        for name, value in config.items():
             values = counts.setdefault(name, {})
-            values[written(value)] = values.get(written(value), 0) + 1
+            values[yaml_text(value)] = values.get(yaml_text(value), 0) + 1
     for values in counts.values():
-        if missing := len(several) - sum(values.values()):
+        if missing := len(configs) - sum(values.values()):
             values["not set"] = missing
     return {name: values for name, values in sorted(counts.items()) if len(values) > 1}
 
 
-def written(value: Any) -> str:
-    """A setting as it stands in a configuration file."""
+def yaml_text(value: Any) -> str:
+    """A value as a configuration file spells it."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value)
 
 
-def _key(settings: Settings) -> tuple[Any, ...]:
-    kept = {
-        name: written(value)
-        for name, value in settings.items()
-        if name not in SINGLE and not name.startswith(APART)
-    }
-    return tuple(sorted(kept.items()))
+def _label(name: GroupName, same_model: Sequence[GroupName], variant: str) -> str:
+    """The model, with experiment, variant and job_type where they are needed to distinguish groups."""
+    _, model, experiment, job_type = name
+    parts = [variant]
+    if len({other[2] for other in same_model}) > 1:
+        parts.insert(0, experiment)
+    if _is_search(name) or len({other[3] for other in same_model}) > 1:
+        parts.append(job_type)
+    suffix = ", ".join(part for part in parts if part)
+    return f"{model} · {suffix}" if suffix else model
 
 
-def _variant(settings: Settings, differing: Sequence[str]) -> str:
-    words = [f"{name.rpartition('.')[2]}={_short(settings[name])}" for name in differing if name in settings]
-    more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
-    return ", ".join(words[:SHOWN]) + more
+def _is_search(name: GroupName) -> bool:
+    return name[3] == SEARCH
 
 
-def _short(text: str) -> str:
-    """A drawn number has more digits than a name needs."""
+def _key(config: FlatConfig) -> tuple[Any, ...]:
+    return tuple(
+        sorted(
+            (name, yaml_text(value))
+            for name, value in config.items()
+            if name not in IGNORED and not name.startswith(IGNORED_PREFIXES)
+        )
+    )
+
+
+def _variant(config: FlatConfig, differing: Sequence[str]) -> str:
+    parts = [f"{name.rpartition('.')[2]}={_rounded(config[name])}" for name in differing if name in config]
+    more = f", and {len(parts) - VARIANT_SETTINGS} more" if len(parts) > VARIANT_SETTINGS else ""
+    return ", ".join(parts[:VARIANT_SETTINGS]) + more
+
+
+def _rounded(text: str) -> str:
+    """Four digits of a sampled number suffice in a name."""
     try:
         return f"{float(text):.4g}" if len(text) > 8 else text
     except ValueError:

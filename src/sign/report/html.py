@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: text, style, script and numbers in a single file."""
+"""The report as one self-contained HTML page: text, style, scripts and numbers in a single file."""
 
 import json
 from collections.abc import Sequence
@@ -7,118 +7,105 @@ from importlib.resources import files
 from typing import Any
 
 from sign.report import columns, tables
-from sign.report.columns import MISSING, Layout, write
+from sign.report.columns import NUMERIC, TableSpec, cell
 from sign.report.curves import curves
-from sign.report.groups import SEARCH, differences, group, written
-from sign.report.records import Problem, Record
+from sign.report.groups import SEARCH, differences, group_runs, yaml_text
+from sign.report.run_records import FolderProblem, RunRecord
 from sign.system import memory
 
 SCRIPTS = ("elements.js", "state.js", "table.js", "chart.js", "figures.js", "main.js")
-NUMERIC = ("count", "score", "difference", "seconds", "bytes")
 
 
-def content(records: Sequence[Record], problems: Sequence[Problem], studies: Sequence[Any]) -> dict[str, Any]:
+def page_data(
+    records: Sequence[RunRecord], problems: Sequence[FolderProblem], studies: Sequence[Any]
+) -> dict[str, Any]:
     """All that the page shows, as plain data."""
-    groups = sorted(group(records), key=lambda one: one.job_type == SEARCH)
-    of = {id(record): index for index, one in enumerate(groups) for record in one.records}
-    changing = differences([record.settings for record in records])
-    common = records[0].settings if records else {}
-    rows = tables.comparison(records)
+    groups = sorted(group_runs(records), key=lambda group: group.job_type == SEARCH)
+    group_index = {id(record): index for index, group in enumerate(groups) for record in group.records}
+    differing = differences([record.flat_config for record in records])
+    config = records[0].flat_config if records else {}
+    results = tables.comparison(records)
     return {
-        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "facts": _facts(records, problems, studies),
         "groups": [
-            {key: getattr(one, key) for key in ("dataset", "model", "job_type", "label")} for one in groups
+            {key: getattr(group, key) for key in ("dataset", "model", "job_type", "label")}
+            for group in groups
         ],
-        "results": rows,
+        "results": results,
         "runs": [
-            {
-                "group": of[id(record)],
-                "dataset": record.dataset,
-                "model": record.model,
-                "job_type": record.job_type,
-                "seed": record.seed,
-                "folder": record.folder,
-                "curve": curve,
-                "settings": {
-                    name: written(record.settings[name]) for name in changing if name in record.settings
-                },
-            }
+            {key: getattr(record, key) for key in ("dataset", "model", "job_type", "seed", "folder")}
+            | {"group": group_index[id(record)], "curve": curve}
+            | {"settings": _texts({name: v for name, v in record.flat_config.items() if name in differing})}
             for record, curve in zip(records, curves(records), strict=True)
         ],
-        "common": {name: written(value) for name, value in common.items() if name not in changing},
+        "common": _texts({name: value for name, value in config.items() if name not in differing}),
         "studies": studies,
         "tables": {
-            shown.name: _table(shown, some)
-            for shown, some in (
-                (columns.RESULTS, rows),
+            table.name: _table(table, rows)
+            for table, rows in (
+                (columns.RESULTS, results),
                 (columns.COSTS, tables.costs(records)),
                 (columns.HOPS, tables.hops(records)),
                 (columns.RUNS, tables.runs(records)),
                 (columns.CHANGES, tables.changes(records)),
-                (columns.PROBLEMS, tables.unreadable(problems)),
+                (columns.PROBLEMS, tables.problems(problems)),
             )
         },
     }
 
 
-def html(shown: dict[str, Any]) -> str:
-    """The page. Numbers and names come in as JSON, which the script writes as text: nothing of them is markup."""
-    data = json.dumps(shown, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+def render(data: dict[str, Any]) -> str:
+    """The page. Data are embedded as JSON, and the script inserts them as text: none of them becomes markup."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     parts = {
-        "style": _file("style.css"),
-        "script": "\n".join(_file(name) for name in SCRIPTS),
-        "data": data.replace("<", "\\u003c"),
+        "style": _asset("style.css"),
+        "script": "\n".join(_asset(name) for name in SCRIPTS),
+        "data": text.replace("<", "\\u003c"),
     }
-    page = _file("page.html")
-    for name, text in parts.items():
+    page = _asset("page.html")
+    for name, part in parts.items():
         before, _, after = page.partition(f"/*{name}*/")
-        page = before + text + after
+        page = before + part + after
     return page
 
 
-def _table(shown: Layout, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """A table with its cells written out, beside the values that they are sorted by; empty columns are left out."""
-    texts = [[write(row, column) for column in shown.columns] for row in rows]
-    kept = [index for index in range(len(shown.columns)) if any(line[index] != MISSING for line in texts)]
-    columns = [shown.columns[index] for index in kept]
+def _texts(config: dict[str, Any]) -> dict[str, str]:
+    return {name: yaml_text(value) for name, value in config.items()}
+
+
+def _table(table: TableSpec, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Cells as text beside the values that they are sorted by; empty columns are left out."""
+    shown = table.with_values(rows)
     return {
-        "caption": shown.caption,
+        "caption": table.caption,
         "columns": [
-            {
-                "key": column.key,
-                "title": column.title,
-                "hint": column.hint,
-                "number": column.kind in NUMERIC,
-                "kind": column.kind,
-                "bar": column.bar,
-            }
-            for column in columns
+            {key: getattr(column, key) for key in ("key", "title", "hint", "kind", "bar")}
+            | {"number": column.kind in NUMERIC}
+            for column in shown
         ],
         "rows": [
             {
-                "cells": [line[index] for index in kept],
-                "values": [_sortable(row.get(column.key)) for column in columns],
+                "cells": [cell(row, column) for column in shown],
+                "values": [_sortable(row.get(column.key)) for column in shown],
                 "dataset": row.get("dataset"),
                 "models": row.get("models") or [row.get("model")],
                 "job_type": row.get("job_type"),
                 "beyond": row.get("beyond", False),
             }
-            for row, line in zip(rows, texts, strict=True)
+            for row in rows
         ],
     }
 
 
 def _sortable(value: Any) -> Any:
-    if isinstance(value, bool) or value is None or isinstance(value, int | float | str):
-        return value
-    return str(value)
+    return value if value is None or isinstance(value, int | float | str) else str(value)
 
 
 def _facts(
-    records: Sequence[Record], problems: Sequence[Problem], studies: Sequence[Any]
+    records: Sequence[RunRecord], problems: Sequence[FolderProblem], studies: Sequence[Any]
 ) -> list[dict[str, str]]:
-    """The numbers at the head of the page."""
+    """The key figures at the top of the page."""
     finished = [record for record in records if record.metrics is not None]
     trained = sum(tables.training_seconds(record) or 0.0 for record in records)
     arrays = tables.hops(records)
@@ -141,5 +128,5 @@ def _facts(
     return [{"name": name, "value": value, "note": note} for name, value, note in facts]
 
 
-def _file(name: str) -> str:
+def _asset(name: str) -> str:
     return (files("sign.report") / "assets" / name).read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ GENERATED = ("sign.datasets.synthetic.lookalike.", "sign.datasets.synthetic.comm
 
 @dataclass(frozen=True)
 class Reference:
-    """Mean and standard deviation as a share of one, the decimals that were printed, and where."""
+    """A published mean and standard deviation as fractions, with the printed decimals and the source."""
 
     metric: str
     mean: float
@@ -21,8 +21,8 @@ class Reference:
 
 
 def reference(group: Group) -> Reference | None:
-    """What was published for the experiment of a group on the test split; a look-alike is not comparable."""
-    generated = str(group.records[0].settings.get("dataset._target_")).startswith(GENERATED)
+    """The number published for the experiment of a group on the test split; generated data are not comparable."""
+    generated = str(group.records[0].flat_config.get("dataset._target_")).startswith(GENERATED)
     for cell in published_cells(group.experiment or None):
         if cell.metric.startswith("test/") and cell.mean is not None:
             table = published_tables()[cell.table]

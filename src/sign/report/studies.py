@@ -1,4 +1,4 @@
-"""Searches among the run folders: trials, importances and the best value so far."""
+"""Hyperparameter searches among the run folders: trials, importances and the best value so far."""
 
 import math
 from collections.abc import Iterable
@@ -6,37 +6,36 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import SignError
-from sign.report.records import Problem
+from sign.report.run_records import FolderProblem, damaged
 from sign.runs import read_json
 
 STUDY = "study.json"
 
 
-def read_studies(folders: Iterable[Path]) -> tuple[list[dict[str, Any]], list[Problem]]:
-    """Every study in or below some folders as plain data, and those that cannot be read."""
+def read_studies(folders: Iterable[Path]) -> tuple[list[dict[str, Any]], list[FolderProblem]]:
+    """Read every study in or below ``folders``; the second list names the damaged ones."""
     studies, problems = [], []
     for file in dict.fromkeys(file for folder in folders for file in sorted(Path(folder).rglob(STUDY))):
         try:
             studies.append(_study(file))
         except (SignError, ValueError, TypeError, AttributeError, KeyError) as error:
-            reason = f"damaged: {error}".replace(f"{file.parent}/", "")
-            problems.append(Problem(str(file.parent), reason))
+            problems.append(damaged(file.parent, error))
     return studies, problems
 
 
 def _study(file: Path) -> dict[str, Any]:
-    told = read_json(file)
-    trials = told.get("trials")
+    description = read_json(file)
+    trials = description.get("trials")
     if not isinstance(trials, list):
         raise SignError(f"{file}: has no list of trials")
-    maximize = str(told.get("direction") or "minimize").lower().endswith("maximize")
-    importances = told.get("importances") or {}
+    maximize = str(description.get("direction") or "minimize").lower().endswith("maximize")
+    importances = description.get("importances") or {}
     return {
-        "name": str(told.get("study") or told.get("name") or file.parent.name),
+        "name": str(description.get("study") or description.get("name") or file.parent.name),
         "folder": str(file.parent),
         "dataset": file.parent.parents[1].name,
         "direction": "maximize" if maximize else "minimize",
-        "metric": str(told.get("metric") or "value"),
+        "metric": str(description.get("metric") or "value"),
         "importances": {
             str(name): value
             for name, value in sorted(importances.items(), key=lambda item: -_finite(item[1], 0.0))
@@ -60,7 +59,7 @@ def _trial(trial: dict[str, Any], index: int) -> dict[str, Any]:
 
 
 def _with_best(trials: list[dict[str, Any]], maximize: bool) -> list[dict[str, Any]]:
-    """Each trial with the best value of those that were complete by then."""
+    """Add to each trial the best value of all complete trials up to it."""
     best = None
     for trial in sorted(trials, key=lambda trial: int(trial["number"])):
         value = trial["value"] if trial["state"].startswith("complete") else None
@@ -70,5 +69,5 @@ def _with_best(trials: list[dict[str, Any]], maximize: bool) -> list[dict[str, A
     return trials
 
 
-def _finite(value: Any, otherwise: Any) -> Any:
-    return value if isinstance(value, int | float) and math.isfinite(value) else otherwise
+def _finite(value: Any, default: Any) -> Any:
+    return value if isinstance(value, int | float) and math.isfinite(value) else default

@@ -1,124 +1,116 @@
-"""The tables of the report as plain rows: for the page, for Markdown, for trackers and notebooks."""
+"""The tables of the report as plain rows, for the page, Markdown and notebooks."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sign.report.groups import SEARCH, Group, differences, group
-from sign.report.records import Problem, Record
+from sign.report.groups import SEARCH, Group, differences, group_runs
 from sign.report.reference import reference
+from sign.report.run_records import FolderProblem, RunRecord
 
 Row = dict[str, Any]
 
 
-def comparison(records: Sequence[Record]) -> list[Row]:
-    """Ours beside the paper's: a row a group, with mean and deviation on the test split over its seeds.
+def comparison(records: Sequence[RunRecord]) -> list[Row]:
+    """Ours beside the paper's: one row per group, with mean and standard deviation over seeds on the test split.
 
-    Trials of a search are left out: they were made to choose settings, not to be reported.
+    Trials of a search are excluded: they select settings and are not results.
     """
-    return [_compared(one) for one in group(records) if one.job_type != SEARCH and one.finished]
+    return [_comparison(group) for group in _reported(records)]
 
 
-def _compared(one: Group) -> Row:
-    numbers = one.over_seeds()
-    paper = reference(one)
-    metric = paper.metric if paper and f"test/{paper.metric}" in numbers else one.metric
-    ours = numbers.get(f"test/{metric}", {})
-    val = numbers.get(f"val/{metric}", {})
-    mean = ours.get("mean")
+def _reported(records: Sequence[RunRecord]) -> list[Group]:
+    return [group for group in group_runs(records) if group.job_type != SEARCH and group.finished]
+
+
+def _comparison(group: Group) -> Row:
+    metrics, runs = group.over_seeds(), len(group.finished)
+    paper = reference(group)
+    metric = paper.metric if paper and f"test/{paper.metric}" in metrics else group.metric
+    test, val = metrics.get(f"test/{metric}", {}), metrics.get(f"val/{metric}", {})
+    mean = test.get("mean")
+    std = test.get("std") if runs > 1 else None  # one run has no deviation
     difference = mean - paper.mean if paper and paper.comparable and mean is not None else None
-    several = len(one.finished) > 1  # one run has no deviation
-    return _identity(one) | {
+    spread = (std or 0.0) + ((paper.std or 0.0) if paper else 0.0)
+    return _identity(group) | {
         "metric": metric.replace("_", "-"),
-        "runs": len(one.finished),
+        "runs": runs,
         "mean": mean,
-        "std": ours.get("std") if several else None,
-        "values": ours.get("values", []),
-        "seeds": [record.seed for record in one.finished],
+        "std": std,
+        "values": test.get("values", []),
+        "seeds": [record.seed for record in group.finished],
         "val_mean": val.get("mean"),
-        "val_std": val.get("std") if several else None,
+        "val_std": val.get("std") if runs > 1 else None,
         "paper": paper.mean if paper else None,
         "paper_std": paper.std if paper else None,
         "paper_digits": paper.digits if paper else None,
         "source": paper.source if paper else "",
         "difference": difference,
-        "beyond": several
-        and difference is not None
-        and abs(difference) > ours["std"] + (paper.std or 0.0 if paper else 0.0),
+        "beyond": runs > 1 and difference is not None and abs(difference) > spread,
     }
 
 
-def costs(records: Sequence[Record]) -> list[Row]:
+def costs(records: Sequence[RunRecord]) -> list[Row]:
     """What a group costs: precomputation, training, inference, memory, and the hops that it trains on."""
-    return [_cost(one) for one in group(records) if one.job_type != SEARCH and one.finished]
+    return [_cost(group) for group in _reported(records)]
 
 
-def _cost(one: Group) -> Row:
-    numbers = one.over_seeds()
-    names = ("precompute", "epoch", "inference")
-    row = _identity(one) | {"runs": len(one.finished)}
-    for name in names:
-        found = numbers.get(f"seconds/{name}", {})
-        row |= {name: found.get("mean"), f"{name}_std": found.get("std")}
-    first = one.finished[0]
+def _cost(group: Group) -> Row:
+    metrics, finished = group.over_seeds(), group.finished
+    row = _identity(group) | {"runs": len(finished)}
+    for name in ("precompute", "epoch", "inference"):
+        seconds = metrics.get(f"seconds/{name}", {})
+        row |= {name: seconds.get("mean"), f"{name}_std": seconds.get("std")}
     return row | {
-        "epochs": numbers.get("epochs", {}).get("mean"),
-        "training": _mean(training_seconds(record) for record in one.finished),
-        "memory": max((record.metrics or {}).get("memory/peak_bytes", 0) for record in one.finished) or None,
-        "parameters": (first.metrics or {}).get("parameters"),
-        "bytes": hop_bytes(first),
-        "products": _sum(record.products for record in one.finished),
-        "rows_computed": _sum(record.rows_computed for record in one.finished),
-        "rows_saved": _sum(record.rows_saved for record in one.finished),
+        "epochs": metrics.get("epochs", {}).get("mean"),
+        "training": _mean(training_seconds(record) for record in finished),
+        "memory": max((record.metrics or {}).get("memory/peak_bytes", 0) for record in finished) or None,
+        "parameters": (finished[0].metrics or {}).get("parameters"),
+        "bytes": hop_bytes(finished[0]),
+        "products": _sum(record.products for record in finished),
+        "rows_computed": _sum(record.rows_computed for record in finished),
+        "rows_saved": _sum(record.rows_saved for record in finished),
     }
 
 
-def training_seconds(record: Record) -> float | None:
-    """All epochs, evaluation not counted."""
+def training_seconds(record: RunRecord) -> float | None:
+    """Seconds of all epochs, without evaluation; None before the first epoch."""
     if not record.epochs:
         return None
     return sum(row.get("seconds/epoch", 0.0) for row in record.epochs)
 
 
-def hop_bytes(record: Record) -> int | None:
-    """Bytes of the hop arrays that a run trains on and is tested with."""
+def hop_bytes(record: RunRecord) -> int | None:
+    """Bytes of the hop arrays that a run reads."""
     return sum(_number(hop.get("bytes")) for hop in record.hops) or None
 
 
-def hops(records: Sequence[Record]) -> list[Row]:
-    """Each stored array that some run used: its size, what it cost, and how often it was found in the store."""
-    found: dict[tuple[str, ...], Row] = {}
+def hops(records: Sequence[RunRecord]) -> list[Row]:
+    """One row per stored array: its size, its cost, and how many runs computed it or found it in the store."""
+    rows: dict[tuple[str, ...], Row] = {}
     for record in records:
         for hop in record.hops:
-            texts = [str(hop.get(name) or "") for name in ("name", "operator", "scope")]
-            key = (record.dataset, *texts, str(hop.get("rows")))
-            row = found.setdefault(key, _hop(record, texts, hop))
+            name, operator, scope = (str(hop.get(key) or "") for key in ("name", "operator", "scope"))
+            row = rows.setdefault(
+                (record.dataset, name, operator, scope, str(hop.get("rows"))),
+                {"dataset": record.dataset, "hop": name, "operator": operator, "scope": scope}
+                | {"models": [], "computed": 0, "found": 0}
+                | {key: hop.get(key) for key in ("rows", "columns", "bytes", "seconds", "products")},
+            )
             row["found" if hop.get("found") else "computed"] += 1
             if not hop.get("found"):
                 row |= {"seconds": hop.get("seconds"), "products": hop.get("products")}
             if record.model not in row["models"]:
                 row["models"].append(record.model)
-    return list(found.values())
+    return list(rows.values())
 
 
-def _hop(record: Record, texts: list[str], hop: Row) -> Row:
-    return {
-        "dataset": record.dataset,
-        "hop": texts[0],
-        "operator": texts[1],
-        "scope": texts[2],
-        "models": [],
-        "computed": 0,
-        "found": 0,
-    } | {name: hop.get(name) for name in ("rows", "columns", "bytes", "seconds", "products")}
-
-
-def runs(records: Sequence[Record]) -> list[Row]:
-    """Every run that can be read, finished or not."""
+def runs(records: Sequence[RunRecord]) -> list[Row]:
+    """One row per readable run, finished or not."""
     return [_run(record) for record in records]
 
 
-def _run(record: Record) -> Row:
-    numbers = record.metrics or {}
+def _run(record: RunRecord) -> Row:
+    metrics = record.metrics or {}
     return {
         "dataset": record.dataset,
         "model": record.model,
@@ -128,38 +120,32 @@ def _run(record: Record) -> Row:
         "state": "unfinished" if record.metrics is None else "finished",
         "started": record.started,
         "metric": record.metric.replace("_", "-"),
-        "test": numbers.get(f"test/{record.metric}"),
-        "val": numbers.get(f"val/{record.metric}"),
-        "train": numbers.get(f"train/{record.metric}"),
-        "loss": numbers.get("val/loss"),
-        "epochs": numbers.get("epochs", len(record.epochs)),
-        "precompute": numbers.get("seconds/precompute"),
-        "epoch": numbers.get("seconds/epoch"),
-        "inference": numbers.get("seconds/inference"),
+        "test": metrics.get(f"test/{record.metric}"),
+        "val": metrics.get(f"val/{record.metric}"),
+        "train": metrics.get(f"train/{record.metric}"),
+        "loss": metrics.get("val/loss"),
+        "epochs": metrics.get("epochs", len(record.epochs)),
+        "precompute": metrics.get("seconds/precompute"),
+        "epoch": metrics.get("seconds/epoch"),
+        "inference": metrics.get("seconds/inference"),
         "folder": record.folder,
     }
 
 
-def changes(records: Sequence[Record]) -> list[Row]:
-    """The settings that are not the same in all runs, with their values and how many runs have each."""
-    found = differences([record.settings for record in records])
-    return [{"setting": name, "values": values} for name, values in found.items()]
+def changes(records: Sequence[RunRecord]) -> list[Row]:
+    """The settings that differ between runs, with the number of runs per value."""
+    values = differences([record.flat_config for record in records])
+    return [{"setting": name, "values": counts} for name, counts in values.items()]
 
 
-def unreadable(problems: Iterable[Problem]) -> list[Row]:
-    """Folders that are left out or shown in part, and why."""
-    return [{"folder": problem.folder, "reason": problem.reason} for problem in problems]
+def problems(found: Iterable[FolderProblem]) -> list[Row]:
+    """Folders that are left out or shown in part, with the reason."""
+    return [{"folder": problem.folder, "reason": problem.reason} for problem in found]
 
 
-def _identity(one: Group) -> Row:
-    return {
-        "dataset": one.dataset,
-        "model": one.model,
-        "experiment": one.experiment,
-        "variant": one.variant,
-        "job_type": one.job_type,
-        "label": one.label,
-    }
+def _identity(group: Group) -> Row:
+    names = ("dataset", "model", "experiment", "variant", "job_type", "label")
+    return {name: getattr(group, name) for name in names}
 
 
 def _number(value: Any) -> int:

@@ -94,7 +94,7 @@ const hideTip = () => {
   tip.hidden = true;
 };
 
-// points: [{x, y, lines, mark}] in pixels; the nearest one within reach is told.
+// points: [{x, y, lines, mark}] in pixels; the tooltip shows the nearest one within reach.
 function hover(box, points, reach = 40) {
   const ring = draw("circle", { class: "ring", r: 5, visibility: "hidden" });
   let hot = null;
@@ -216,7 +216,7 @@ function barChart(host, items, name) {
   });
 }
 
-// trials: [{number, value, best, state, …}]: a dot a trial, the best so far as a line
+// trials: [{number, value, best, state, …}]: one dot per trial, the best so far as a line
 function trialChart(host, trials, yLabel) {
   const done = trials.filter((trial) => trial.value !== null).sort((a, b) => a.number - b.number);
   if (!done.length) {

@@ -1,4 +1,4 @@
-// Elements are made from text, never from markup: a data set may be called <script>.
+// Elements are created from text, never from markup: a data set may be called <script>.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
@@ -18,7 +18,7 @@ const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG
 
 const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
-// The first colour that no other group of the data set has: six that stay apart for the colour-blind, then dashes.
+// The first colour unused by other groups of the data set: six that colour-blind readers can distinguish, then dashes.
 const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
 const labels = [...new Set(DATA.groups.map((group) => group.label))];
 const styleOf = new Map();

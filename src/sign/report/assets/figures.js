@@ -1,4 +1,4 @@
-// What is drawn: results beside the paper's, learning curves, accuracy against seconds, searches.
+// Figures: results beside the paper's, learning curves, accuracy against seconds, searches.
 
 const PANELS = 12;
 const LINES = 240; // of one panel; more cannot be told apart
@@ -65,7 +65,7 @@ function drawCurves(host, metric, against) {
     const xLabel = against === "epoch" ? "epoch" : "seconds";
     const log = against === "seconds" && state.scale === "log";
     lineChart(plot, { series, xLabel, yLabel: metric, log, zero: true, late: state.range === "late" });
-    const epochs = own.some((run) => run.curve.of > run.curve.epoch.length) ? ", some epochs left out" : "";
+    const epochs = own.some((run) => run.curve.of > run.curve.epoch.length) ? ", some epochs omitted" : "";
     return shown.length < own.length ? `${shown.length} of ${own.length} runs${epochs}` : `${plural(own.length, "run")}${epochs}`;
   }, (name) => legendOf(labelsOf(name)));
 }

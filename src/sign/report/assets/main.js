@@ -1,4 +1,4 @@
-// The page: sections, filters, colours; everything is drawn again when the address changes.
+// The page: sections, filters, colours; everything is redrawn when the URL changes.
 
 const main = document.getElementById("main");
 const form = document.getElementById("filters");
@@ -24,8 +24,8 @@ function select(label, name, options, fallback) {
 }
 
 const host = (kind) => make("div", { class: kind || "host" });
-const places = { results: host("panels one"), curves: host("panels"), time: host("panels"), studies: [] };
-for (const name of ["resultTable", "costs", "hops", "runs", "changes", "problems", "configurations"]) places[name] = host();
+const hosts = { results: host("panels one"), curves: host("panels"), time: host("panels"), studies: [] };
+for (const name of ["resultTable", "costs", "hops", "runs", "changes", "problems", "configurations"]) hosts[name] = host();
 
 const options = metrics.map((name) => [name, name]);
 const metric = select("metric", "metric", options, preferred);
@@ -42,22 +42,22 @@ const dots = `Dots are seeds, the upright stroke is their mean and the bar its s
 const seconds = "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.";
 const controls = (...fields) => make("div", { class: "controls" }, fields);
 
-section("results", "Results", dots, places.results, places.resultTable);
-section("curves", "Learning curves", "A line a run; runs of one group have one colour.", controls(metric.field, range.field), places.curves);
-section("time", "Accuracy against seconds", seconds, controls(time.field, scale.field, range2.field), places.time);
-section("costs", "Costs", "Precomputation is paid once for a data set and its operators, however many runs follow.", places.costs);
-if (DATA.tables.hops.rows.length) section("hops", "Hops", null, places.hops);
+section("results", "Results", dots, hosts.results, hosts.resultTable);
+section("curves", "Learning curves", "One line per run; the runs of a group share a colour.", controls(metric.field, range.field), hosts.curves);
+section("time", "Accuracy against seconds", seconds, controls(time.field, scale.field, range2.field), hosts.time);
+section("costs", "Costs", "Precomputation is paid once for a data set and its operators, however many runs follow.", hosts.costs);
+if (DATA.tables.hops.rows.length) section("hops", "Hops", null, hosts.hops);
 DATA.studies.forEach((study, index) => {
-  const place = { figures: host("panels"), table: host() };
-  places.studies.push(place);
-  section(`study-${index}`, `Search: ${study.name}`, study.folder, place.figures, place.table);
+  const own = { figures: host("panels"), table: host() };
+  hosts.studies.push(own);
+  section(`study-${index}`, `Search: ${study.name}`, study.folder, own.figures, own.table);
 });
-section("runs", "Runs", null, places.runs);
-section("configuration", "Configuration", null, places.changes, places.configurations);
-if (DATA.tables.problems.rows.length) section("problems", "Left out", null, places.problems);
+section("runs", "Runs", null, hosts.runs);
+section("configuration", "Configuration", null, hosts.changes, hosts.configurations);
+if (DATA.tables.problems.rows.length) section("problems", "Left out", null, hosts.problems);
 
 document.getElementById("contents").append(...SECTIONS.map(({ id, title }) => make("a", { href: `#${id}`, "data-jump": id }, title)));
-document.getElementById("made").textContent = `Made ${DATA.made} from ${plural(DATA.runs.length, "run")}`;
+document.getElementById("created").textContent = `Created ${DATA.created} from ${plural(DATA.runs.length, "run")}`;
 for (const { name, value, note } of DATA.facts) {
   const number = make("dd", null, value, make("small", null, note));
   document.getElementById("facts").append(make("div", null, make("dt", null, name), number));
@@ -71,7 +71,7 @@ DATA.tables.runs.rows.forEach((row, index) => {
   };
 });
 
-// Links inside the page scroll; the address after # belongs to the filters.
+// Links inside the page scroll; the URL after # belongs to the filters.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("[data-jump]");
   if (!link) return;
@@ -103,7 +103,7 @@ function settingsOf(index) {
   const all = Object.entries({ ...DATA.common, ...own }).sort(([a], [b]) => a.localeCompare(b));
   const row = ([name, value]) =>
     make("tr", { class: name in own ? "own" : null }, make("th", { scope: "row" }, name), make("td", null, value));
-  const caption = make("caption", null, "Settings of this run; those in bold are not the same in all runs");
+  const caption = make("caption", null, "Settings of this run; those in bold differ between runs");
   return make("table", { class: "settings" }, caption, make("tbody", null, all.map(row)));
 }
 
@@ -128,14 +128,14 @@ function renderConfigurations(rows) {
     unfolded.add("configurations");
     render();
   };
-  places.configurations.replaceChildren(...items);
+  hosts.configurations.replaceChildren(...items);
   if (first.length < indices.length) {
     const note = `Show all ${indices.length.toLocaleString("en")} configurations`;
-    places.configurations.append(make("button", { type: "button", class: "more", onclick: all }, note));
+    hosts.configurations.append(make("button", { type: "button", class: "more", onclick: all }, note));
   }
 }
 
-const themes = { "": ["◐", "as the system has them"], light: ["☀", "light"], dark: ["☾", "dark"] };
+const themes = { "": ["◐", "as the system"], light: ["☀", "light"], dark: ["☾", "dark"] };
 const themeButton = document.getElementById("theme");
 themeButton.addEventListener("click", () => change({ theme: { "": "dark", dark: "light", light: "" }[state.theme] ?? "" }));
 
@@ -149,10 +149,10 @@ function renderTheme() {
 
 function drawFigures() {
   hideTip();
-  drawResults(places.results);
-  drawCurves(places.curves, hasMetric(state.metric) ? state.metric : preferred, "epoch");
-  drawCurves(places.time, hasMetric(state.time) ? state.time : preferred, "seconds");
-  DATA.studies.forEach((study, index) => drawStudy(places.studies[index].figures, study));
+  drawResults(hosts.results);
+  drawCurves(hosts.curves, hasMetric(state.metric) ? state.metric : preferred, "epoch");
+  drawCurves(hosts.time, hasMetric(state.time) ? state.time : preferred, "seconds");
+  DATA.studies.forEach((study, index) => drawStudy(hosts.studies[index].figures, study));
 }
 
 function render() {
@@ -161,13 +161,13 @@ function render() {
     if (form.elements[name] !== document.activeElement || name !== "text") form.elements[name].value = state[name];
   }
   for (const choice of [metric, time, scale, range, range2]) choice.control.sync();
-  renderTable(places.resultTable, "results", DATA.tables.results);
-  renderTable(places.costs, "costs", DATA.tables.costs);
-  if (DATA.tables.hops.rows.length) renderTable(places.hops, "hops", DATA.tables.hops);
-  renderConfigurations(renderTable(places.runs, "runs", DATA.tables.runs));
-  if (DATA.tables.changes.rows.length) renderTable(places.changes, "changes", DATA.tables.changes, false);
-  if (DATA.tables.problems.rows.length) renderTable(places.problems, "problems", DATA.tables.problems);
-  DATA.studies.forEach((study, index) => renderTable(places.studies[index].table, `study-${index}`, studyTable(study)));
+  renderTable(hosts.resultTable, "results", DATA.tables.results);
+  renderTable(hosts.costs, "costs", DATA.tables.costs);
+  if (DATA.tables.hops.rows.length) renderTable(hosts.hops, "hops", DATA.tables.hops);
+  renderConfigurations(renderTable(hosts.runs, "runs", DATA.tables.runs));
+  if (DATA.tables.changes.rows.length) renderTable(hosts.changes, "changes", DATA.tables.changes, false);
+  if (DATA.tables.problems.rows.length) renderTable(hosts.problems, "problems", DATA.tables.problems);
+  DATA.studies.forEach((study, index) => renderTable(hosts.studies[index].table, `study-${index}`, studyTable(study)));
   const matching = DATA.runs.filter(runMatches).length;
   document.getElementById("count").textContent = `${matching.toLocaleString("en")} of ${plural(DATA.runs.length, "run")}`;
   drawFigures();

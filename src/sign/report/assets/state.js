@@ -1,26 +1,26 @@
-// What is shown is in the address after #, so that a view can be bookmarked and sent.
+// The view is in the URL after #, so that it can be bookmarked and shared.
 
 const state = { dataset: "", model: "", job_type: "", text: "", theme: "", metric: "", time: "", scale: "linear", range: "", open: "", sort: {} };
 const hidden = new Set(); // groups that were switched off in a legend
 
 function readAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
+  const params = new URLSearchParams(location.hash.slice(1));
   for (const name of Object.keys(state)) {
     if (name === "sort") state.sort = {};
-    else state[name] = given.get(name) ?? (name === "scale" ? "linear" : "");
+    else state[name] = params.get(name) ?? (name === "scale" ? "linear" : "");
   }
-  for (const [name, value] of given) {
+  for (const [name, value] of params) {
     if (name.startsWith("sort.")) state.sort[name.slice(5)] = value;
   }
 }
 
 function writeAddress() {
-  const words = new URLSearchParams();
+  const params = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) {
-    if (name !== "sort" && value && value !== "linear") words.set(name, value);
+    if (name !== "sort" && value && value !== "linear") params.set(name, value);
   }
-  for (const [table, order] of Object.entries(state.sort)) words.set(`sort.${table}`, order);
-  history.replaceState(null, "", `#${words}`);
+  for (const [table, order] of Object.entries(state.sort)) params.set(`sort.${table}`, order);
+  history.replaceState(null, "", `#${params}`);
 }
 
 function change(changes) {

@@ -1,4 +1,4 @@
-// Sortable tables. The first rows are shown at once; the others when they are asked for.
+// Sortable tables. The first rows are shown at once; the others on request.
 
 const SHOWN = 50;
 const unfolded = new Set();
