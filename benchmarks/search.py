@@ -32,22 +32,22 @@ def ours(seconds: Sequence[float], slots: int, folder: Path) -> tuple[float, flo
     """Wall-clock seconds of our search, and the sum of the seconds of its trials."""
     from optuna.distributions import FloatDistribution
 
-    from sign.search.scheduler import Progress, Search
+    from sign.search.scheduler import RunningTrial, Scheduler
     from sign.search.slots import make_slots
-    from sign.search.study_db import Ledger
+    from sign.search.study_db import StudyDB
 
     class Silent:
-        def moved(self, at_work: Sequence[Progress]) -> None: ...
+        def update(self, running: Sequence[RunningTrial]) -> None: ...
 
-        def ended(self, number: int) -> None: ...
+        def trial_ended(self, number: int) -> None: ...
 
     def command(trial: object, folder: Path) -> list[str]:
         return [sys.executable, "-I", "-S", __file__, "--sleep", str(seconds[trial.number])]  # type: ignore[attr-defined]
 
-    ledger = Ledger(folder, "benchmark", {"x": FloatDistribution(0, 1)}, len(seconds))
+    db = StudyDB(folder, "benchmark", {"x": FloatDistribution(0, 1)}, len(seconds))
     started = time.perf_counter()
-    Search(ledger, make_slots(slots, None, "cpu"), command, Silent()).run()
-    return time.perf_counter() - started, sum(trial.user_attrs["seconds"] for trial in ledger.trials)
+    Scheduler(db, make_slots(slots, None, "cpu"), command, Silent()).run()
+    return time.perf_counter() - started, sum(trial.user_attrs["seconds"] for trial in db.read_trials())
 
 
 STOCK = """
@@ -88,10 +88,10 @@ def main() -> None:
     parser.add_argument("--sleep", type=float, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.sleep is not None:
-        from sign.search.worker import answering
+        from sign.search.worker import as_worker
 
         time.sleep(arguments.sleep)
-        answering(lambda: 0.0)()
+        as_worker(lambda: 0.0)()
         return
     seconds = lengths(arguments.trials)
     ideal = sum(seconds) / arguments.slots

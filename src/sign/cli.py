@@ -16,8 +16,8 @@ from sign.config.configure import CONF
 from sign.config.instantiate import TARGETS
 from sign.errors import SignError
 from sign.search.hydra_plugins import register
-from sign.search.settings import check_mode
-from sign.search.worker import answering
+from sign.search.settings import check_multirun
+from sign.search.worker import as_worker
 from sign.system.console import show_log
 from sign.training.ranks import follows
 
@@ -33,7 +33,7 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     sys.argv[1:] = map(spelled, sys.argv[1:])
     show_log()
     register()
-    task = answering(task)
+    task = as_worker(task)
     full = os.environ.get(FULL_ERROR, "0") not in ("", "0")
     main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=TARGETS)
     if full:
@@ -44,7 +44,7 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     def reported(cfg: DictConfig) -> Any:
         os.environ.pop(FULL_ERROR, None)  # not for the processes that the task starts
         try:
-            check_mode(cfg)
+            check_multirun(cfg)
             return task(cfg)
         except EXPECTED as error:
             _exit(error)

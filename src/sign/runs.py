@@ -24,6 +24,7 @@ CONFIG = "config.yaml"
 EPOCHS = "metrics.csv"
 METRICS = "metrics.json"
 SERIES = "series.json"
+STUDY = "study.json"
 CHECKPOINTS = "checkpoints"
 
 

@@ -7,43 +7,40 @@ from pathlib import Path
 from optuna.distributions import FloatDistribution
 from optuna.trial import Trial
 
-from sign.search.scheduler import Progress, Search
+from sign.search.scheduler import RunningTrial, Scheduler
 from sign.search.slots import Slot
-from sign.search.study_db import Ledger
+from sign.search.study_db import StudyDB
 
 TRIAL = Path(__file__).with_name("trial.py")
 SPACE = {"x": FloatDistribution(0.0, 1.0)}
 
 
 class Silent:
-    """Nothing is shown."""
+    """An observer that shows nothing."""
 
-    def moved(self, at_work: Sequence[Progress]) -> None: ...
+    def update(self, running: Sequence[RunningTrial]) -> None: ...
 
-    def ended(self, number: int) -> None: ...
+    def trial_ended(self, number: int) -> None: ...
 
 
-def command(words: Callable[[int], list[str]]) -> Callable[[Trial, Path], list[str]]:
-    """The command of each trial, with words that depend on its number."""
+def command(arguments: Callable[[int], list[str]]) -> Callable[[Trial, Path], list[str]]:
+    """Return a function that makes the command of a trial, with arguments that depend on its number."""
 
-    def made(trial: Trial, folder: Path) -> list[str]:
-        return [
-            sys.executable,
-            "-I",
-            "-S",
-            str(TRIAL),
-            f"x={trial.params['x']}",
-            f"folder={folder}",
-            *words(trial.number),
-        ]
+    def trial_command(trial: Trial, folder: Path) -> list[str]:
+        python = [sys.executable, "-I", "-S", str(TRIAL)]
+        return [*python, f"x={trial.params['x']}", f"folder={folder}", *arguments(trial.number)]
 
-    return made
+    return trial_command
 
 
 def search(
-    folder: Path, total: int, slots: Sequence[Slot], words: Callable[[int], list[str]], max_failures: int = 5
-) -> Ledger:
-    """Run a search to its end."""
-    ledger = Ledger(folder, "study", SPACE, total)
-    Search(ledger, slots, command(words), Silent(), max_failures).run()
-    return ledger
+    folder: Path,
+    total: int,
+    slots: Sequence[Slot],
+    arguments: Callable[[int], list[str]],
+    max_failures: int = 5,
+) -> StudyDB:
+    """Complete a study."""
+    db = StudyDB(folder, "study", SPACE, total)
+    Scheduler(db, slots, command(arguments), Silent(), max_failures).run()
+    return db

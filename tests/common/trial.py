@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
-from sign.search.worker import answering
+from sign.search.worker import as_worker
 
 
 def train(run: Path, loss: float) -> None:
-    """A run folder that grows by an epoch every tenth of a second."""
+    """Write a run folder that grows by one epoch; a loss above 1 takes ten seconds."""
     run.mkdir()
     (run / "run.json").write_text("{}")
     with (run / "metrics.csv").open("w") as file:
@@ -24,23 +24,28 @@ def train(run: Path, loss: float) -> None:
 
 
 def main() -> float:
-    words = dict(word.split("=", 1) for word in sys.argv[1:])
+    arguments = dict(argument.split("=", 1) for argument in sys.argv[1:])
     started = time.time()
-    time.sleep(float(words.get("seconds", 0)))
-    log = {"device": os.environ.get("CUDA_VISIBLE_DEVICES"), "start": started, "end": time.time(), **words}
-    if "log" in words:
-        Path(words["log"], f"{os.getpid()}.json").write_text(json.dumps(log))
-    if "loss" in words:
-        train(Path(words["folder"], "run"), float(words["loss"]))
-    match words.get("what"):
+    time.sleep(float(arguments.get("seconds", 0)))
+    log = {
+        "device": os.environ.get("CUDA_VISIBLE_DEVICES"),
+        "start": started,
+        "end": time.time(),
+        **arguments,
+    }
+    if "log" in arguments:
+        Path(arguments["log"], f"{os.getpid()}.json").write_text(json.dumps(log))
+    if "loss" in arguments:
+        train(Path(arguments["folder"], "run"), float(arguments["loss"]))
+    match arguments.get("what"):
         case "raise":
             raise RuntimeError("CUDA out of memory")
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         case "nan":
             return float("nan")
-    return (float(words.get("x", 0)) - 0.3) ** 2
+    return (float(arguments.get("x", 0)) - 0.3) ** 2
 
 
 if __name__ == "__main__":
-    answering(main)()
+    as_worker(main)()

@@ -1,19 +1,17 @@
-"""Devices and processes."""
+"""Devices, slots and worker processes."""
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from sign.errors import SignError
-from sign.search.slots import Slot, environment, find_devices, make_slots, start
-from sign.search.worker import PARENT, RESULT
+from sign.search.slots import Slot, SlotPool, environment, find_devices, make_slots
 
 
-def test_the_gpus_that_may_be_used_are_those_that_are_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_visible_gpus_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,GPU-5f1c")
     assert find_devices(None, "auto") == ["2", "GPU-5f1c"]
     assert find_devices(None, "cpu") == [None]
@@ -33,12 +31,14 @@ def test_gpus_are_counted_without_torch(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("devices", [3, [], [1, 1], "0,1"])
-def test_a_wrong_list_of_devices_gets_one_sentence(devices: object) -> None:
-    with pytest.raises(SignError, match=r"search.devices=.*: give a list of different GPUs such as \[0,1\]"):
+def test_a_wrong_list_of_devices_is_explained(devices: object) -> None:
+    with pytest.raises(
+        SignError, match=r"search.devices=.*: must be a list of distinct GPUs such as \[0,1\]"
+    ):
         find_devices(devices, "auto")
 
 
-def test_slots_of_a_processor_share_its_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slots_on_the_cpu_share_its_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     assert environment(Slot(0, None), 2, tmp_path)["OMP_NUM_THREADS"] == "4"
@@ -51,24 +51,25 @@ def test_slots_of_a_processor_share_its_threads(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import sys; print('  ', file=sys.stderr); sys.exit(3)", "ended with exit code 3"),
+        ("import sys; print('  ', file=sys.stderr); sys.exit(3)", "exited with code 3"),
         ("import sys; sys.exit('error: model.p=-1: a power')", "model.p=-1: a power"),
-        ("pass", "ended without a result"),
+        ("pass", "exited without a result"),
     ],
 )
-def test_why_a_process_has_no_result(tmp_path: Path, code: str, reason: str) -> None:
-    (tmp_path / "result.json").write_text('{"value": 1.0}')  # of an attempt before
-    running = start(Slot(0, None), 1, [sys.executable, "-I", "-S", "-c", code], tmp_path)
-    running.process.wait()
-    outcome = running.outcome()
-    assert outcome is not None
+def test_the_reason_why_a_worker_has_no_result(tmp_path: Path, code: str, reason: str) -> None:
+    (tmp_path / "result.json").write_text('{"value": 1.0}')  # of an earlier attempt
+    with SlotPool([Slot(0, None)]) as pool:
+        worker = pool.start(Slot(0, None), [sys.executable, "-I", "-S", "-c", code], tmp_path)
+        worker.process.wait()
+        ((_, outcome),) = pool.wait()
     assert (outcome.value, outcome.reason) == (None, reason)
 
 
-def test_a_process_whose_parent_is_gone_does_not_begin(tmp_path: Path) -> None:
-    code = "from sign.search.worker import answering; answering(print); print('began')"
-    named = {RESULT: str(tmp_path / "result.json"), PARENT: "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **named}, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (-signal.SIGKILL, "")
+def test_leaving_a_pool_kills_its_workers(tmp_path: Path) -> None:
+    slot = Slot(0, None)
+    with SlotPool([slot]) as pool:
+        worker = pool.start(slot, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"], tmp_path)
+        assert pool.free_slots == []
+        assert pool.wait() == []
+    assert worker.process.poll() == -signal.SIGKILL
+    assert pool.free_slots == [slot]

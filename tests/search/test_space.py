@@ -1,20 +1,19 @@
-"""The search spaces of the appendix, and what is tried next."""
-
-import math
-from statistics import mean
+"""The search spaces of the appendix, and the syntax of search spaces."""
 
 import optuna
 import pytest
 from hydra import compose, initialize_config_dir
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
-from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
 
 from sign.config.configure import CONF
 from sign.errors import SignError
-from sign.search.command import quoted
-from sign.search.sampler import make_sampler
-from sign.search.space import Space, read_space
+from sign.search.space import Space, read_space, suggest
 
 
 def composed(*overrides: str) -> DictConfig:
@@ -51,9 +50,12 @@ def test_the_inductive_space_is_that_of_the_appendix() -> None:
     ],
     ids=["reddit", "flickr", "ppi"],
 )
-def test_what_the_paper_chose_lies_in_the_space(chosen: dict[str, int]) -> None:
+def test_the_values_that_the_paper_chose_lie_in_the_space(chosen: dict[str, int]) -> None:
     found = space("hparams_search=tpe", "dataset=flickr").distributions
-    assert all(found[name]._contains(value) for name, value in chosen.items())
+    distributions = {name: found[name] for name in chosen}
+    optuna.trial.create_trial(
+        value=0.0, params=chosen, distributions=distributions
+    )  # raises if one is outside
 
 
 def test_yelp_has_the_exceptions_of_the_appendix() -> None:
@@ -69,7 +71,7 @@ def test_yelp_has_the_exceptions_of_the_appendix() -> None:
     assert found.distributions["training.learning_rate"] == FloatDistribution(0.00001, 0.0025)
     assert found.distributions["training.batch_size"] == IntDistribution(60, 2040, step=10)
     assert found.distributions["model.dropout"] == FloatDistribution(0.0, 0.8)
-    assert "model.classification_layers=0" in found.words
+    assert "model.classification_layers=0" in found.overrides
 
 
 def test_sgcn_is_tuned_in_the_same_space() -> None:
@@ -85,17 +87,17 @@ def test_the_transductive_grid_is_that_of_the_appendix() -> None:
     assert len(points) == 2 * 3 * 2 * 2 * 2
     assert len({tuple(point.items()) for point in points}) == len(points)
     assert {point["training.batch_size"] for point in points} == {4096, 8192, 16384}
-    assert {"model.dropout=0.5", "model.activation=prelu"} <= set(found.words)
+    assert {"model.dropout=0.5", "model.activation=prelu"} <= set(found.overrides)
     assert composed("hparams_search=grid").search.runs == 1
 
 
-def test_words_of_the_command_line_win() -> None:
+def test_overrides_of_the_command_line_win() -> None:
     params = composed("hparams_search=tpe", "dataset=flickr").hydra.sweeper.params
     found = read_space(params, ["dataset=flickr", "model.dropout=0.3", "model.p=2,4", "~model.title"])
     assert "model.dropout" not in found.distributions
     assert found.distributions["model.p"] == CategoricalDistribution([2, 4])
     assert found.highest("model.p") == 4
-    assert {"model.dropout=0.3", "~model.title", "dataset=flickr"} <= set(found.words)
+    assert {"model.dropout=0.3", "~model.title", "dataset=flickr"} <= set(found.overrides)
 
 
 def test_the_default_configuration_lies_in_the_space_of_its_data_set() -> None:
@@ -105,65 +107,67 @@ def test_the_default_configuration_lies_in_the_space_of_its_data_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("overrides", "message"),
     [
-        (["dataset=cora,flickr", "model.p=1,2"], "dataset=cora,flickr: a search is about one"),
-        (["model.p=3"], "hydra.sweeper.params: nothing is searched"),
-        (["model.dropout=interval(0.8,0.2)"], "model.dropout=interval(0.8,0.2): cannot be searched"),
+        (["dataset=cora,flickr", "model.p=1,2"], "dataset=cora,flickr: cannot be searched over"),
+        (["model.p=3"], "hydra.sweeper.params: the search space is empty"),
+        (["model.p=range(3,3)"], "model.p=range(3,3): not a search range"),
+        (["model.dropout=interval(0.8,0.2)"], "model.dropout=interval(0.8,0.2): not a search range"),
     ],
 )
-def test_a_wrong_space_gets_one_sentence(words: list[str], sentence: str) -> None:
+def test_a_wrong_space_is_explained(overrides: list[str], message: str) -> None:
     with pytest.raises(SignError) as caught:
-        read_space({}, words)
-    assert str(caught.value).startswith(sentence)
+        read_space({}, overrides)
+    assert str(caught.value).startswith(message)
 
 
-def test_a_configuration_outside_the_space_is_no_first_trial() -> None:
-    with pytest.raises(SignError, match=r"model.dropout=0.7: not in the space that is searched"):
+def test_a_baseline_outside_the_space_is_rejected() -> None:
+    with pytest.raises(SignError, match=r"model.dropout=0.7: outside the search space"):
         read_space({"model.dropout": "interval(0.1, 0.2)"}, []).point_of(composed())
 
 
-def hills(trial: optuna.Trial) -> float:
-    x, y = trial.suggest_float("x", -5, 5), trial.suggest_float("y", -5, 5)
-    z = trial.suggest_float("z", 1e-5, 1e-1, log=True)
-    return (
-        (x - 2) ** 2
-        + (y + 1) ** 2
-        + (math.log10(z) + 3) ** 2
-        + 2 * (trial.suggest_categorical("c", "ab") == "b")
-    )
-
-
-def test_the_sampler_is_tpe_and_beats_random_search() -> None:
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    random = composed("hydra/sweeper=study", "hydra/sweeper/sampler=random")
-    nodes = [composed("hparams_search=tpe", "dataset=flickr"), random]
-    lowest: list[list[float]] = [[], []]
-    for seed in range(6):
-        for node, found in zip(nodes, lowest, strict=True):
-            node.hydra.sweeper.sampler.seed = 1000 * seed
-            study = optuna.create_study(sampler=make_sampler(node.hydra.sweeper.sampler, 0))
-            study.optimize(hills, n_trials=50)
-            found.append(study.best_value)
-    assert mean(lowest[0]) < mean(lowest[1])
-
-
-def test_searches_that_join_later_draw_other_values() -> None:
-    node = composed("hparams_search=tpe").hydra.sweeper.sampler
-    studies = [optuna.create_study(sampler=make_sampler(node, trials)) for trials in (0, 0, 1)]
-    drawn = [study.ask({"x": FloatDistribution(0, 1)}).params["x"] for study in studies]
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert studies[0].sampler._constant_liar
-
-
-@pytest.mark.parametrize("value", ["/a b/c,d", "it's", "x=1", "(1)", "/plain"])
-def test_any_folder_can_be_handed_to_a_trial(value: str) -> None:
-    (override,) = OverridesParser.create().parse_overrides([f"paths.output_dir={quoted(value)}"])
-    assert override.value() == value
-
-
-def test_words_of_the_command_line_win_however_they_are_written() -> None:
+def test_overrides_of_the_command_line_win_with_any_prefix() -> None:
     params = {"training.learning_rate": "interval(0.1, 0.2)", "model.p": "choice(1, 2)", "model.alpha": None}
     found = read_space(params, ["++training.learning_rate=0.001"])
     assert list(found.distributions) == ["model.p"]
-    assert found.words == ("model.alpha=null", "++training.learning_rate=0.001")
+    assert found.overrides == ("model.alpha=null", "++training.learning_rate=0.001")
+
+
+@pytest.mark.parametrize(
+    ("sweep", "distribution", "grid"),
+    [
+        ("1,2,3", CategoricalDistribution([1, 2, 3]), [1, 2, 3]),
+        ("choice([1,2],x)", CategoricalDistribution(["[1,2]", "x"]), ["[1,2]", "x"]),
+        ("range(10,1,-3)", IntDistribution(4, 10, step=3), [4, 7, 10]),
+        ("range(0.1,0.6,0.1)", FloatDistribution(0.1, 0.5, step=0.1), [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ("float(range(1,4))", CategoricalDistribution([1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]),
+        ("int(interval(1.0,3.0))", IntDistribution(1, 3), [1, 2, 3]),
+        ("tag(log,interval(0.001,0.1))", FloatDistribution(0.001, 0.1, log=True), None),
+    ],
+)
+def test_each_kind_of_sweep_is_a_distribution(
+    sweep: str, distribution: BaseDistribution, grid: list[object] | None
+) -> None:
+    found = read_space({"x": sweep}, [])
+    assert found.distributions == {"x": distribution}
+    if grid is None:
+        with pytest.raises(SignError, match="an interval has no grid"):
+            found.grid()
+    else:
+        assert [point["x"] for point in found.grid()] == grid
+
+
+def test_suggested_values_are_those_of_the_distributions() -> None:
+    sweeps = {
+        "a": "choice(r,s)",
+        "b": "range(1,9,2)",
+        "c": "tag(log,interval(0.1,9.0))",
+        "d": "range(0,1,0.2)",
+    }
+    distributions = read_space(sweeps, []).distributions
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    suggested = optuna.create_study(sampler=sampler).ask()
+    suggest(suggested, distributions)
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    assert suggested.params == optuna.create_study(sampler=sampler).ask(distributions).params
+    assert suggested.distributions == distributions

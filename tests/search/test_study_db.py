@@ -1,4 +1,4 @@
-"""The study in its database, shared by several searches."""
+"""A study in its database, shared by several searches."""
 
 import os
 import shutil
@@ -16,18 +16,19 @@ import pytest
 from common.paths import REPOSITORY
 from common.search import SPACE, search
 from omegaconf import OmegaConf
+from optuna.distributions import CategoricalDistribution, IntDistribution
 from optuna.trial import TrialState
 
 from sign.errors import SignError
-from sign.search.db_lock import Turn
+from sign.search.db_lock import DBLock
 from sign.search.sampler import make_sampler
 from sign.search.slots import make_slots
-from sign.search.study_db import ATTEMPTS, Ledger
+from sign.search.study_db import MAX_ATTEMPTS, StudyDB
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a PostgreSQL server of this test's own, without a network port."""
+    """Start a PostgreSQL server without a network port; yields its address."""
     if not (shutil.which("initdb") and shutil.which("postgres")):
         pytest.skip("PostgreSQL (initdb, postgres) is not installed")
     folder = Path("/tmp") / f"sign-pg-{os.getpid()}"  # a socket's path is at most 107 bytes
@@ -56,156 +57,135 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.rmtree(folder)
 
 
-def test_each_trial_is_claimed_once_and_only_so_many_are(tmp_path: Path) -> None:
-    def claimed(_: int) -> list[int]:
-        ledger = Ledger(tmp_path, "study", SPACE, 7)
-        with ledger.present():
-            found = []
-            while trial := ledger.claim("cpu"):
-                found.append(trial.number)
-                ledger.succeed(trial, 0.0)
-        return found
+def test_concurrent_searches_start_each_trial_once_and_not_more_than_the_total(tmp_path: Path) -> None:
+    def trial_numbers(_: int) -> list[int]:
+        db = StudyDB(tmp_path, "study", SPACE, 7)
+        with db.alive():
+            numbers = []
+            while trial := db.next_trial("cpu"):
+                numbers.append(trial.number)
+                db.complete(trial, 0.0)
+        return numbers
 
     with ThreadPoolExecutor(3) as pool:
-        numbers = sorted(number for found in pool.map(claimed, range(3)) for number in found)
+        numbers = sorted(number for part in pool.map(trial_numbers, range(3)) for number in part)
     assert numbers == list(range(7))
 
 
-def test_what_a_search_that_is_gone_left_running_is_taken_over(tmp_path: Path) -> None:
-    gone, here = (Ledger(tmp_path, "study", SPACE, 1) for _ in range(2))
-    with gone.present():
-        first = gone.claim("cpu")
+def test_a_trial_of_a_dead_search_is_resumed_with_its_number_and_values(tmp_path: Path) -> None:
+    dead, here = (StudyDB(tmp_path, "study", SPACE, 1) for _ in range(2))
+    with dead.alive():
+        first = dead.next_trial("cpu")
         assert first is not None
-        assert here.claim("cpu") is None  # its owner is alive
-    again = here.claim("cpu")
+        assert here.next_trial("cpu") is None  # its owner is alive
+    again = here.next_trial("cpu")
     assert again is not None
     assert (again.number, again.params) == (first.number, first.params)
     assert again.user_attrs["owner"]["attempts"] == 2
 
 
-def test_a_trial_that_is_interrupted_every_time_fails(tmp_path: Path) -> None:
-    for _ in range(ATTEMPTS):
-        ledger = Ledger(tmp_path, "study", SPACE, 1)
-        with ledger.present():
-            assert ledger.claim("cpu") is not None
-    ledger = Ledger(tmp_path, "study", SPACE, 1)
-    assert ledger.claim("cpu") is None
-    assert ledger.trials[0].user_attrs["reason"] == f"interrupted {ATTEMPTS} times"
+def test_a_trial_at_which_searches_keep_dying_fails(tmp_path: Path) -> None:
+    for _ in range(MAX_ATTEMPTS):
+        db = StudyDB(tmp_path, "study", SPACE, 1)
+        with db.alive():
+            assert db.next_trial("cpu") is not None
+    db = StudyDB(tmp_path, "study", SPACE, 1)
+    assert db.next_trial("cpu") is None
+    assert db.read_trials()[0].user_attrs["reason"] == f"interrupted {MAX_ATTEMPTS} times"
 
 
-def test_a_trial_of_another_machine_is_left_alone_until_its_heart_stops(
+def test_a_trial_of_another_machine_is_taken_over_when_its_heartbeat_is_stale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = Ledger(tmp_path, "study", SPACE, 1)
+    db = StudyDB(tmp_path, "study", SPACE, 1)
     with monkeypatch.context() as patch:
         patch.setattr(socket, "gethostname", lambda: "elsewhere")
-        other = Ledger(tmp_path, "study", SPACE, 1)
-    assert other.claim("cpu") is not None
-    assert ledger.claim("cpu") is None
-    ledger.storage.grace_period = -1  # any sign of life is too old
-    assert ledger.claim("cpu") is not None
+        other = StudyDB(tmp_path, "study", SPACE, 1)
+    assert other.next_trial("cpu") is not None
+    assert db.next_trial("cpu") is None
+    monkeypatch.setattr("sign.search.study_db.GRACE_SECONDS", -1)  # every heartbeat is too old
+    assert db.next_trial("cpu") is not None
 
 
-def test_a_trial_that_was_released_is_free_at_once_and_interrupted_any_number_of_times(
+def test_a_released_trial_is_resumed_at_once_and_counts_no_attempt(
     tmp_path: Path,
 ) -> None:
-    here, elsewhere = (Ledger(tmp_path, "study", SPACE, 1) for _ in range(2))
+    here, elsewhere = (StudyDB(tmp_path, "study", SPACE, 1) for _ in range(2))
     elsewhere.owner["host"] = "elsewhere"
-    for _ in range(ATTEMPTS):
-        for ledger in (here, elsewhere):
-            trial = ledger.claim("cpu")
+    for _ in range(MAX_ATTEMPTS):
+        for db in (here, elsewhere):
+            trial = db.next_trial("cpu")
             assert trial is not None
-            ledger.release(trial)
-    assert here.trials[0].state == TrialState.RUNNING
+            db.release(trial)
+    assert here.read_trials()[0].state == TrialState.RUNNING
 
 
-def test_a_container_of_the_same_name_is_left_alone(tmp_path: Path) -> None:
+def test_a_search_in_a_container_with_the_same_host_name_counts_as_alive(tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path}/study.db"
-    one, two = (Ledger(tmp_path / name, "study", SPACE, 1, storage) for name in "ab")
-    with one.present():
-        assert one.claim("cpu") is not None
-        one.token.parent.rename(tmp_path / "not seen from here")
-        assert two.claim("cpu") is None
+    one, two = (StudyDB(tmp_path / name, "study", SPACE, 1, storage) for name in "ab")
+    with one.alive():
+        assert one.next_trial("cpu") is not None
+        one.alive_lock.parent.rename(tmp_path / "not seen from here")
+        assert two.next_trial("cpu") is None
 
 
-def test_the_first_result_of_a_trial_that_two_machines_ran_stays(tmp_path: Path) -> None:
-    slow, fast = (Ledger(tmp_path, "study", SPACE, 1) for _ in range(2))
-    with slow.present():
-        ours = slow.claim("cpu")
+def test_a_trial_that_two_machines_ran_keeps_its_first_result(tmp_path: Path) -> None:
+    slow, fast = (StudyDB(tmp_path, "study", SPACE, 1) for _ in range(2))
+    with slow.alive():
+        ours = slow.next_trial("cpu")
     assert ours is not None
-    theirs = fast.claim("cpu")  # the other one seemed to be gone
+    theirs = fast.next_trial("cpu")  # the other one seemed dead
     assert theirs is not None
-    assert not slow.beat(ours)
-    owner = slow.trials[0].user_attrs["owner"]
+    assert not slow.heartbeat(ours)
+    owner = slow.read_trials()[0].user_attrs["owner"]
     slow.release(ours)
-    assert slow.trials[0].user_attrs["owner"] == owner
-    assert fast.beat(theirs)
-    fast.succeed(theirs, 1.0, seconds=3.0)
-    slow.succeed(ours, 2.0, seconds=9.0)
+    assert slow.read_trials()[0].user_attrs["owner"] == owner
+    assert fast.heartbeat(theirs)
+    fast.complete(theirs, 1.0, seconds=3.0)
+    slow.complete(ours, 2.0, seconds=9.0)
     slow.fail(ours, "too late")
     slow.prune(ours)
-    assert (slow.trials[0].value, slow.trials[0].user_attrs["seconds"]) == (1.0, 3.0)
-    assert slow.trials[0].state == TrialState.COMPLETE
+    assert (slow.read_trials()[0].value, slow.read_trials()[0].user_attrs["seconds"]) == (1.0, 3.0)
+    assert slow.read_trials()[0].state == TrialState.COMPLETE
 
 
-def test_searches_that_begin_together_draw_different_values(tmp_path: Path) -> None:
+def test_concurrent_searches_draw_the_values_that_one_search_would_draw(tmp_path: Path) -> None:
     node = OmegaConf.create({"_target_": "optuna.samplers.TPESampler", "seed": 0, "constant_liar": True})
     make = partial(make_sampler, node)
-    one, two = (Ledger(tmp_path, "study", SPACE, 8, sampler=make) for _ in range(2))
-    with one.present(), two.present():
-        drawn = [ledger.claim("cpu").params["x"] for _ in range(4) for ledger in (one, two)]
+    one, two = (StudyDB(tmp_path, "study", SPACE, 8, sampler=make) for _ in range(2))
+    with one.alive(), two.alive():
+        drawn = [db.next_trial("cpu").params["x"] for _ in range(4) for db in (one, two)]
     assert len(set(drawn)) == 8
-    alone = Ledger(tmp_path / "alone", "study", SPACE, 8, sampler=make)
-    with alone.present():
-        assert [alone.claim("cpu").params["x"] for _ in range(8)] == drawn
+    alone = StudyDB(tmp_path / "alone", "study", SPACE, 8, sampler=make)
+    with alone.alive():
+        assert [alone.next_trial("cpu").params["x"] for _ in range(8)] == drawn
 
 
-def test_the_points_of_a_grid_come_in_order_and_once(tmp_path: Path) -> None:
+def test_queued_values_are_used_in_order_and_once(tmp_path: Path) -> None:
     points = [{"x": value} for value in (0.0, 0.5, 1.0)]
-    ledger = Ledger(tmp_path, "study", SPACE, 3, queue=points)
+    db = StudyDB(tmp_path, "study", SPACE, 3, queue=points)
     found = []
-    while trial := ledger.claim("cpu"):
+    while trial := db.next_trial("cpu"):
         found.append(trial.params)
-        ledger.succeed(trial, 0.0)
+        db.complete(trial, 0.0)
     assert found == points
 
 
-def test_other_settings_under_the_same_name_are_refused(tmp_path: Path) -> None:
-    Ledger(tmp_path, "study", SPACE, 1).agree({"model.p": 3})
-    Ledger(tmp_path, "study", SPACE, 1).agree({"model.p": 3})
-    with pytest.raises(SignError, match=r"model.p=4: the study study was begun with 3; leave it so"):
-        Ledger(tmp_path, "study", SPACE, 1).agree({"model.p": 4})
+def test_a_study_rejects_settings_other_than_those_it_was_started_with(tmp_path: Path) -> None:
+    StudyDB(tmp_path, "study", SPACE, 1).check_identity({"model.p": 3})
+    StudyDB(tmp_path, "study", SPACE, 1).check_identity({"model.p": 3})
+    with pytest.raises(SignError, match=r"model.p=4: the study study was started with 3; keep that value"):
+        StudyDB(tmp_path, "study", SPACE, 1).check_identity({"model.p": 4})
 
 
-@pytest.mark.parametrize(
-    ("address", "sentence"),
-    [
-        ("study.db", "search.storage=study.db…: not the address of a database"),
-        ("mysql://host/name", "search.storage=mysql://host/name: choose SQLite or PostgreSQL"),
-        ("postgresql+nodriver://host/name", "search.storage=postgresql+nodriver…: not the address"),
-    ],
-)
-def test_a_wrong_address_gets_one_sentence(address: str, sentence: str) -> None:
-    with pytest.raises(SignError) as caught:
-        Turn(address, "study")
-    assert str(caught.value).startswith(sentence)
-
-
-def test_a_server_that_is_not_there_gets_one_sentence_without_the_password(tmp_path: Path) -> None:
-    with pytest.raises(SignError, match="cannot be reached") as caught:
-        Ledger(tmp_path, "study", SPACE, 1, f"postgresql+psycopg://me:secret@/x?host={tmp_path}")
-    assert "secret" not in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_database_that_fails_gets_one_sentence(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path, "study", SPACE, 1)
-    (tmp_path / "study.db").write_text("overwritten")
-    sentence = r"^search.storage=sqlite:.*study.db: the database failed \(file is not a database\)$"
-    with pytest.raises(SignError, match=sentence):
-        Ledger(tmp_path, "study", SPACE, 1)
-    with pytest.raises(SignError, match=sentence), ledger.turn.failures_told():
-        ledger.claim("cpu")
+def test_a_trial_killed_before_it_was_handed_out_gets_its_missing_values(tmp_path: Path) -> None:
+    space = {**SPACE, "y": IntDistribution(1, 9, step=2), "z": CategoricalDistribution(["a", "b"])}
+    db = StudyDB(tmp_path, "study", space, 1)
+    x = db.study.ask({"x": SPACE["x"]}).params["x"]
+    trial = db.next_trial("cpu")
+    assert trial is not None
+    assert (trial.number, trial.params["x"], list(trial.params)) == (0, x, ["x", "y", "z"])
+    assert db.read_trials()[0].distributions == space
 
 
 JOINED = """
@@ -213,18 +193,21 @@ import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
 from common.search import SPACE, Silent, command
-from sign.search.study_db import Ledger
-from sign.search.scheduler import Search
+from sign.search.study_db import StudyDB
+from sign.search.scheduler import Scheduler
 from sign.search.slots import make_slots
-ledger = Ledger(Path({folder!r}), "joined", SPACE, 8, {server!r})
-Search(ledger, make_slots(2, None, "cpu"), command(lambda n: ["seconds=0.3"]), Silent()).run()
+db = StudyDB(Path({folder!r}), "joined", SPACE, 8, {server!r})
+Scheduler(db, make_slots(2, None, "cpu"), command(lambda n: ["seconds=0.3"]), Silent()).run()
 """
 
 
+@pytest.mark.slow
+@pytest.mark.postgres
 def test_two_machines_complete_one_study_in_postgresql(server: str, tmp_path: Path) -> None:
     tests = REPOSITORY / "tests"
     path = [str(tests), str(tests.parent / "src")]
     programs = [JOINED.format(path=path, folder=str(tmp_path / host), server=server) for host in "ab"]
+    assert abs(DBLock(server, "joined").time() - time.time()) < 60
     processes = [subprocess.Popen([sys.executable, "-c", program]) for program in programs]
     assert [process.wait(120) for process in processes] == [0, 0]
     storage = optuna.storages.RDBStorage(server)
@@ -236,7 +219,7 @@ def test_two_machines_complete_one_study_in_postgresql(server: str, tmp_path: Pa
     assert sorted(folders) == [f"trial-{number:04d}" for number in range(8)]
 
 
-def test_the_best_is_what_the_database_says(tmp_path: Path) -> None:
-    ledger = search(tmp_path, 4, make_slots(1, None, "cpu"), lambda number: [])
-    found = optuna.load_study(study_name="study", storage=f"sqlite:///{tmp_path}/study.db").best_trial
-    assert ledger.best == found
+def test_the_best_trial_is_that_of_optuna(tmp_path: Path) -> None:
+    db = search(tmp_path, 4, make_slots(1, None, "cpu"), lambda number: [])
+    study = optuna.load_study(study_name="study", storage=f"sqlite:///{tmp_path}/study.db")
+    assert db.best_trial() == study.best_trial

@@ -7,9 +7,7 @@ from typing import Any
 
 from sign.errors import SignError
 from sign.report.run_records import FolderProblem, damaged
-from sign.runs import read_json
-
-STUDY = "study.json"
+from sign.runs import STUDY, read_json
 
 
 def read_studies(folders: Iterable[Path]) -> tuple[list[dict[str, Any]], list[FolderProblem]]:

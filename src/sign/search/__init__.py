@@ -1,1 +1,1 @@
-"""Sweeps: many configurations, each a process of its own, on slots that are never idle."""
+"""Hyperparameter search: a Hydra sweeper that runs an Optuna study on the devices of one or several machines."""

@@ -1,4 +1,4 @@
-"""The command that runs one job of a sweep: the program that was started, with other words."""
+"""The command line of a worker: the running program with other overrides."""
 
 import sys
 from collections.abc import Iterable
@@ -8,40 +8,44 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-FROM_COMMAND_LINE = "command-line"  # how Hydra calls the folder of --config-dir
+COMMAND_LINE = "command-line"  # Hydra's name for the source of --config-dir
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program of ``src/``, and the flags and settings of Hydra's own that its jobs share."""
+    """The running program, with the flags and the ``hydra`` overrides that its workers share."""
 
     file: Path
     flags: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, config: DictConfig) -> "Program":
-        """The program that is running."""
+    def from_config(cls, config: DictConfig) -> "Program":
+        """Describe the running program by its composed configuration."""
         hydra = config.hydra
         flags = ["--config-name", str(hydra.job.config_name)]
         for source in hydra.runtime.config_sources:
-            if source.provider == FROM_COMMAND_LINE:
+            if source.provider == COMMAND_LINE:
                 flags += ["--config-dir", str(source.path)]
-        words = [word for word in hydra.overrides.hydra if not word.startswith("hydra.mode=")]
-        return cls(Path(sys.argv[0]).resolve(), tuple(flags), tuple(words))
+        overrides = [override for override in hydra.overrides.hydra if not override.startswith("hydra.mode=")]
+        return cls(Path(sys.argv[0]).resolve(), tuple(flags), tuple(overrides))
 
     @property
     def search_path(self) -> list[str]:
-        """The words by which Hydra finds the user's own folder of configurations when another one is given."""
-        own = [f"file://{folder}" for flag, folder in pairwise(self.flags) if flag == "--config-dir"]
-        return [f"hydra.searchpath=[{', '.join(own)}]"] if own else []
+        """The override that keeps the user's ``--config-dir`` available when another one takes its place."""
+        folders = [f"file://{value}" for flag, value in pairwise(self.flags) if flag == "--config-dir"]
+        return [f"hydra.searchpath=[{', '.join(folders)}]"] if folders else []
 
-    def command(self, words: Iterable[str], sibling: str | None = None) -> list[str]:
-        """One job; ``sibling`` is another program beside this one."""
-        file = self.file.with_name(sibling) if sibling else self.file
-        return [sys.executable, str(file), *self.flags, *self.words, *words]
+    def command(self, overrides: Iterable[str]) -> list[str]:
+        """Return the command of one worker."""
+        return [sys.executable, str(self.file), *self.flags, *self.overrides, *overrides]
+
+    def precompute_command(self, overrides: Iterable[str]) -> list[str]:
+        """Return a command of the program ``precompute``, which is installed beside ``train``."""
+        file = self.file.with_name(self.file.name.replace("train", "precompute"))
+        return Program(file, self.flags, self.overrides).command(overrides)
 
 
 def quoted(value: object) -> str:
-    """A value as Hydra reads it back, whatever characters are in it."""
+    """Quote a value for Hydra's override grammar, whatever characters it contains."""
     return "'" + str(value).replace("'", "\\'") + "'"

@@ -1,7 +1,8 @@
-"""One process at a time, on whichever machine: a file lock for SQLite, an advisory lock for PostgreSQL."""
+"""Mutual exclusion between searches of one study: a file lock for SQLite, an advisory lock for PostgreSQL."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,19 @@ import sqlalchemy
 from optuna.exceptions import StorageInternalError
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from sign.errors import SignError
+from sign.errors import SignError, reason
 from sign.system.locks import exclusive_lock
 
 
-class Turn:
-    """``with turn.taken():`` no other search of this study reads or writes until the end of the block."""
+class DBLock:
+    """The lock of a study in the database at ``storage``, the address of SQLAlchemy."""
 
-    def __init__(self, storage: str, name: str) -> None:
-        self.name = name
+    def __init__(self, storage: str, study: str) -> None:
+        self.study = study
         try:
             self.url = sqlalchemy.make_url(storage)
-            kind = self.url.get_backend_name()
-            if kind not in ("sqlite", "postgresql"):
-                raise SignError(f"search.storage={self.shown}: choose SQLite or PostgreSQL")
+            if self.url.get_backend_name() not in ("sqlite", "postgresql"):
+                raise SignError(f"search.storage={self.public_url}: choose SQLite or PostgreSQL")
             self.engine = sqlalchemy.create_engine(self.url, poolclass=sqlalchemy.NullPool)
         except (ArgumentError, NoSuchModuleError):
             raise SignError(
@@ -31,42 +31,53 @@ class Turn:
             ) from None
         except ModuleNotFoundError as error:
             raise SignError(
-                f"search.storage={self.shown}: the driver {error.name} is not installed; "
+                f"search.storage={self.public_url}: the driver {error.name} is not installed; "
                 "pip install -c requirements.lock .[postgres]"
             ) from None
 
     @property
-    def shown(self) -> str:
+    def public_url(self) -> str:
         """The address without its password."""
         return self.url.render_as_string(hide_password=True)
 
-    def taken(self) -> AbstractContextManager[None]:
-        """Wait for the turn, and have it for the block."""
+    def hold(self) -> AbstractContextManager[None]:
+        """Hold the lock for a block; no other search of the study starts or takes over a trial meanwhile."""
         if self.url.get_backend_name() == "sqlite":
             return exclusive_lock(Path(str(self.url.database)).resolve().parent)
-        return self._advisory()
+        return self._advisory_lock()
+
+    def time(self) -> float:
+        """Return the time of the database in seconds: one clock for all machines."""
+        with self.engine.connect() as connection:
+            now: Any = connection.scalar(sqlalchemy.select(sqlalchemy.func.now()))
+        return float((now if now.tzinfo else now.replace(tzinfo=UTC)).timestamp())
 
     @contextmanager
-    def failures_told(self) -> Iterator[None]:
-        """What goes wrong with the database in the block becomes one sentence."""
+    def errors_explained(self) -> Iterator[None]:
+        """Turn a failure of the database within a block into a ``SignError``."""
         try:
             yield
         except (SQLAlchemyError, StorageInternalError) as error:
-            raise SignError(f"search.storage={self.shown}: the database failed ({_reason(error)})") from error
+            raise SignError(
+                f"search.storage={self.public_url}: the database failed ({_cause(error)})"
+            ) from error
 
     @contextmanager
-    def _advisory(self) -> Iterator[None]:
+    def _advisory_lock(self) -> Iterator[None]:
         try:
             connection: Any = self.engine.connect()
         except SQLAlchemyError as error:
-            raise SignError(f"search.storage={self.shown}: cannot be reached ({_reason(error)})") from None
-        with connection:  # its end frees the lock, whatever happens to this process
+            raise SignError(f"search.storage={self.public_url}: is unreachable ({_cause(error)})") from None
+        with (
+            connection
+        ):  # PostgreSQL releases the lock when the connection ends, even if the process is killed
             connection.execute(
-                sqlalchemy.text("SELECT pg_advisory_lock(hashtext(:name))"), {"name": self.name}
+                sqlalchemy.text("SELECT pg_advisory_lock(hashtext(:name))"), {"name": self.study}
             )
             yield
 
 
-def _reason(error: BaseException) -> str:
+def _cause(error: BaseException) -> str:
+    """Return the message of the database driver on one line."""
     cause = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
-    return " ".join(str(getattr(cause, "orig", cause)).split())
+    return " ".join(reason(getattr(cause, "orig", cause)).split())

@@ -1,5 +1,6 @@
-"""The search on the terminal: a live table, or a line a trial where there is no terminal."""
+"""Progress of a search on the terminal: a live table, and one log line per finished trial."""
 
+import logging
 import time
 from collections.abc import Sequence
 from datetime import timedelta
@@ -10,20 +11,22 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from sign.search.scheduler import Progress
-from sign.search.study_db import FINISHED, Ledger
+from sign.search.scheduler import RunningTrial
+from sign.search.study_db import OWNER, StudyDB
 from sign.system.console import console
 
+log = logging.getLogger(__name__)
 
-class View:
-    """What is done, running and failed, the best so far, and the time left."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+class ProgressView:
+    """Shows how many trials are finished, running and failed, the best one, and the remaining time."""
+
+    def __init__(self, db: StudyDB) -> None:
+        self.db = db
         self.live = Live(console=console, auto_refresh=False, transient=True)
-        self.started, self.before = time.monotonic(), self._finished()
+        self.started, self.finished_before = time.monotonic(), db.count_finished()
 
-    def __enter__(self) -> "View":
+    def __enter__(self) -> "ProgressView":
         if console.is_terminal:
             self.live.start()
         return self
@@ -31,50 +34,45 @@ class View:
     def __exit__(self, *_: object) -> None:
         self.live.stop()
 
-    def moved(self, at_work: Sequence[Progress]) -> None:
-        """Draw the table again."""
+    def update(self, running: Sequence[RunningTrial]) -> None:
+        """Draw the table."""
         if console.is_terminal:
-            self.live.update(self.table(at_work), refresh=True)
+            self.live.update(self.table(running), refresh=True)
 
-    def ended(self, number: int) -> None:
-        """A line for a trial that ended."""
-        trial, best = self.ledger.trials[number], self.ledger.best
-        shown = [f"trial {number}:", outcome(trial), f"{trial.user_attrs.get('seconds', 0):.0f} s"]
-        shown += [f"on {trial.user_attrs['owner']['device']};", f"{self._finished()} of {self.ledger.total}"]
-        shown += [f"(best {best.value:.4f}, trial {best.number})"] if best else []
-        console.print(" ".join(shown), soft_wrap=True, markup=False)
+    def trial_ended(self, number: int) -> None:
+        """Log one line."""
+        trial, best = self.db.read_trials()[number], self.db.best_trial()
+        device, seconds = trial.user_attrs[OWNER]["device"], trial.user_attrs.get("seconds", 0)
+        finished = f"{self.db.count_finished()} of {self.db.total}"
+        finished += f" (best {best.value:.4f}, trial {best.number})" if best else ""
+        log.info("trial %d: %s, %.0f s on %s; %s", number, _outcome(trial), seconds, device, finished)
 
-    def table(self, at_work: Sequence[Progress]) -> Group:
-        """The totals, and one row a running trial."""
-        trials, best = self.ledger.trials, self.ledger.best
-        failed = sum(trial.state == TrialState.FAIL for trial in trials)
-        title = f"{self.ledger.study.study_name}: {self._finished()} of {self.ledger.total} trials done"
-        title += f", {len(at_work)} running, {failed} failed"
+    def table(self, running: Sequence[RunningTrial]) -> Group:
+        """Return the totals, and a table with one row per running trial."""
+        best, finished = self.db.best_trial(), self.db.count_finished()
+        failed = sum(trial.state == TrialState.FAIL for trial in self.db.read_trials())
+        title = f"{self.db.name}: {finished} of {self.db.total} trials done"
+        title += f", {len(running)} running, {failed} failed"
         title += f", best {best.value:.4f} (trial {best.number})" if best else ""
-        title += f", {left} left" if (left := self.time_left()) else ""
+        title += f", {remaining} left" if (remaining := self._time_left(finished)) else ""
         table = Table("trial", "device", "epoch", "val loss", "seconds")
-        for progress in sorted(at_work, key=lambda progress: progress.trial.number):
-            epoch, loss = (str(e[0] + 1), f"{e[1]:.4f}") if (e := progress.epoch) else ("", "")
-            if len(progress.runs) > 1:
-                epoch = f"{epoch} of run {len(progress.runs)}"
-            slot, seconds = str(progress.running.slot), f"{progress.running.seconds:.0f}"
-            table.add_row(str(progress.trial.number), slot, epoch, loss, seconds)
+        for row in sorted(running, key=lambda row: row.trial.number):
+            epoch, loss = (str(last[0] + 1), f"{last[1]:.4f}") if (last := row.last_epoch()) else ("", "")
+            if len(row.runs) > 1:
+                epoch = f"{epoch} of run {len(row.runs)}"
+            slot, seconds = str(row.worker.slot), f"{row.worker.seconds:.0f}"
+            table.add_row(str(row.trial.number), slot, epoch, loss, seconds)
         return Group(Text(title), table)
 
-    def time_left(self) -> str:
-        """At the pace of this call."""
-        done = self._finished()
-        if done == self.before:
+    def _time_left(self, finished: int) -> str:
+        """Extrapolate the pace since the start of this search."""
+        if finished == self.finished_before:
             return ""
-        pace = (time.monotonic() - self.started) / (done - self.before)
-        return str(timedelta(seconds=round(pace * (self.ledger.total - done))))
-
-    def _finished(self) -> int:
-        return sum(trial.state in FINISHED for trial in self.ledger.trials)
+        pace = (time.monotonic() - self.started) / (finished - self.finished_before)
+        return str(timedelta(seconds=round(pace * (self.db.total - finished))))
 
 
-def outcome(trial: FrozenTrial) -> str:
-    """How a trial ended."""
+def _outcome(trial: FrozenTrial) -> str:
     if trial.state == TrialState.COMPLETE:
-        return f"val loss {trial.value:.4f},"
-    return f"failed: {trial.user_attrs.get('reason')}," if trial.state == TrialState.FAIL else "pruned,"
+        return f"val loss {trial.value:.4f}"
+    return f"failed: {trial.user_attrs.get('reason')}" if trial.state == TrialState.FAIL else "pruned"

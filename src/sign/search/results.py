@@ -1,5 +1,6 @@
-"""What a search leaves behind: ``study.json``, ``experiment/best.yaml``, and what to do next."""
+"""Results of a study: ``study.json``, ``experiment/best.yaml``, the final table, and a summary run in the tracker."""
 
+import logging
 import math
 import warnings
 from pathlib import Path
@@ -10,96 +11,133 @@ from omegaconf import DictConfig, OmegaConf
 from optuna.trial import FrozenTrial, TrialState
 from rich.table import Table
 
-from sign.search.study_db import Ledger
+from sign.runs import STUDY
+from sign.search.study_db import OWNER, StudyDB
 from sign.system.atomic_files import write_json, write_text
 from sign.system.console import console
+from sign.tracking.base import RunInfo, Tracker
+from sign.tracking.wandb import WandB
 
-STUDY = "study.json"
-BEST = Path("experiment") / "best.yaml"  # where --config-dir <study folder> finds experiment=best
-SECTIONS = ("model", "training", "scaling", "dataset")  # what a trained network depends on
+BEST = Path("experiment") / "best.yaml"  # --config-dir <study folder> makes it available as experiment=best
+SECTIONS = ("model", "training", "scaling", "dataset")  # the settings that a trained network depends on
+SUMMARIZED = "summarized"  # user attribute of the study: the total of trials in the last summary run
+
+log = logging.getLogger(__name__)
 
 
-def write_study(ledger: Ledger, final: bool = False) -> None:
-    """``study.json``, from what the database says."""
-    best = ledger.best
+def write_study(db: StudyDB, final: bool = False) -> None:
+    """Write ``study.json`` from the database; importances are added at the end."""
+    best = db.best_trial()
     write_json(
-        ledger.folder / STUDY,
+        db.folder / STUDY,
         {
-            "study": ledger.study.study_name,
+            "study": db.name,
             "direction": "minimize",
             "metric": "val/loss",
-            "storage": ledger.turn.shown,
-            "total": ledger.total,
-            "space": {name: str(distribution) for name, distribution in ledger.space.items()},
-            "trials": [_described(ledger, trial) for trial in ledger.trials],
-            "best": _described(ledger, best) if best else None,
-            "importances": importances(ledger) if final else {},
+            "storage": db.lock.public_url,
+            "total": db.total,
+            "space": {name: str(distribution) for name, distribution in db.distributions.items()},
+            "trials": [_describe(db, trial) for trial in db.read_trials()],
+            "best": _describe(db, best) if best else None,
+            "importances": importances(db) if final else {},
         },
     )
 
 
-def _described(ledger: Ledger, trial: FrozenTrial) -> dict[str, Any]:
-    known, owner = trial.user_attrs, trial.user_attrs.get("owner", {})
+def _describe(db: StudyDB, trial: FrozenTrial) -> dict[str, Any]:
+    attributes, owner = trial.user_attrs, trial.user_attrs.get(OWNER, {})
     return {
         "number": trial.number,
         "state": trial.state.name.lower(),
         "value": trial.value if trial.value is not None and math.isfinite(trial.value) else None,
         "params": trial.params,
-        "seconds": known.get("seconds"),
-        "reason": known.get("reason"),
+        "seconds": attributes.get("seconds"),
+        "reason": attributes.get("reason"),
         "device": owner.get("device"),
         "host": owner.get("host"),
-        "folder": ledger.folder_of(trial.number).name,
+        "folder": db.trial_folder(trial.number).name,
     }
 
 
-def importances(ledger: Ledger) -> dict[str, float]:
-    """How much each setting matters to the validation loss, as shares; nothing where trials are too few."""
-    done = [trial for trial in ledger.trials if trial.state == TrialState.COMPLETE]
-    if len(done) < 4:
+def importances(db: StudyDB) -> dict[str, float]:
+    """Return the share of each setting in the variance of the validation loss; empty if there are too few trials."""
+    if sum(trial.state == TrialState.COMPLETE for trial in db.read_trials()) < 4:
         return {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return dict(optuna.importance.get_param_importances(ledger.study))
-    except (ValueError, RuntimeError, ArithmeticError):  # all losses equal, or a setting that never varied
+            return dict(optuna.importance.get_param_importances(db.study))
+    except (ValueError, RuntimeError, ArithmeticError):  # all losses are equal, or a setting never varied
         return {}
 
 
-def write_best(ledger: Ledger, trial: FrozenTrial, cfg: DictConfig) -> None:
-    """The configuration of a trial as an experiment: all of its settings, whatever the defaults become."""
-    chosen = dict(cfg.hydra.runtime.choices)
-    groups = ["dataset", "model", *(name for name in chosen if name.startswith("operator@"))]
+def write_best(db: StudyDB, trial: FrozenTrial, cfg: DictConfig) -> None:
+    """Write the configuration of a trial as an experiment, with all settings, so later defaults do not change it."""
+    choices = dict(cfg.hydra.runtime.choices)
+    groups = ["dataset", "model", *(name for name in choices if name.startswith("operator@"))]
     experiment = {
-        "defaults": [{f"override /{group}": chosen[group]} for group in groups] + ["_self_"],
+        "defaults": [{f"override /{group}": choices[group]} for group in groups] + ["_self_"],
         **{name: OmegaConf.to_container(cfg[name], resolve=False) for name in SECTIONS},
     }
-    file = ledger.folder / BEST
+    file = db.folder / BEST
     file.parent.mkdir(exist_ok=True)
-    head = f"# @package _global_\n# trial {trial.number} of the study {ledger.study.study_name}: "
+    head = f"# @package _global_\n# trial {trial.number} of the study {db.name}: "
     head += f"validation loss {trial.value:.6g}\n"
     write_text(file, head + OmegaConf.to_yaml(OmegaConf.create(experiment)))
 
 
-def show(ledger: Ledger, best: FrozenTrial, command: str) -> None:
-    """The best configuration, what mattered, and the command that trains it over ten seeds."""
-    trials, found = ledger.trials, importances(ledger)
-    counts = {state: sum(trial.state == state for trial in trials) for state in TrialState}
-    console.print(
-        f"the study {ledger.study.study_name} is complete: {counts[TrialState.COMPLETE]} trials with a result, "
-        f"{counts[TrialState.FAIL]} failed, {counts[TrialState.PRUNED]} pruned",
-        soft_wrap=True,
+def show(db: StudyDB, best: FrozenTrial, command: str) -> None:
+    """Print the best configuration, the importance of its settings, and the command that trains it over ten seeds."""
+    states = [trial.state for trial in db.read_trials()]
+    log.info(
+        "the study %s is complete: %d trials with a result, %d failed, %d pruned",
+        db.name,
+        *(states.count(state) for state in (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)),
     )
     table = Table(title=f"trial {best.number}, val loss {best.value:.4f}", title_justify="left")
     table.add_column("setting", style="dim")
     table.add_column("best", justify="right")
     table.add_column("importance", justify="right")
+    shares = importances(db)
     for name, value in best.params.items():
-        shown = f"{value:.4g}" if isinstance(value, float) else str(value)
-        table.add_row(name, shown, f"{found[name]:.2f}" if name in found else "")
+        text = f"{value:.4g}" if isinstance(value, float) else str(value)
+        table.add_row(name, text, f"{shares[name]:.2f}" if name in shares else "")
     console.print(table)
-    console.print("to train it over ten seeds:", soft_wrap=True)
-    console.print(command, soft_wrap=True, markup=False)
-    whole = ledger.total == len(ledger.queue) > 1
-    extension = f"to extend the study: the same command with search.trials={2 * ledger.total}"
-    console.print("the grid was searched whole" if whole else extension, soft_wrap=True)
+    log.info("to train it over ten seeds:\n%s", command)
+    if db.total == len(db.queue) > 1:
+        log.info("the grid was searched completely")
+    else:
+        log.info("to extend the study: the same command with search.trials=%d", 2 * db.total)
+
+
+def log_summary(db: StudyDB, tracker: Tracker, tags: list[str]) -> None:
+    """Log one run that summarizes the study, in the group of its trials; once per total of trials."""
+    if not isinstance(tracker, WandB) or db.study.user_attrs.get(SUMMARIZED) == db.total:
+        return
+    try:
+        with tracker.open_run(RunInfo(f"{db.name} summary", db.name, "search", tags, {}, db.folder)) as run:
+            _log_tables(db, run)
+        db.study.set_user_attr(SUMMARIZED, db.total)
+    except Exception as error:  # a tracker must not fail a search
+        log.warning("W&B: the summary of the study was not sent (%s)", type(error).__name__)
+
+
+def _log_tables(db: StudyDB, run: Any) -> None:
+    import wandb
+    from optuna.visualization import plot_parallel_coordinate
+
+    trials, names = [_describe(db, trial) for trial in db.read_trials()], list(db.distributions)
+    rows = [
+        [trial["number"], trial["state"], *(trial["params"].get(name) for name in names)]
+        + [trial[name] for name in ("value", "seconds", "reason")]
+        for trial in trials
+    ]
+    run.log({"trials": wandb.Table(["trial", "state", *names, "val/loss", "seconds", "reason"], rows)})
+    run.log(
+        {"importances": wandb.Table(["setting", "importance"], [[*pair] for pair in importances(db).items()])}
+    )
+    if sum(trial["state"] == "complete" for trial in trials) > 1:
+        run.log({"parallel coordinates": wandb.Plotly(plot_parallel_coordinate(db.study))})
+    if best := db.best_trial():
+        run.summary.update({"best/trial": best.number, "best/val/loss": best.value})
+        run.config.update(best.params)

@@ -1,4 +1,4 @@
-"""Which values are tried next, and which trials are stopped early: Optuna's samplers and pruners."""
+"""Optuna's samplers, which propose values, and pruners, which stop trials early."""
 
 from typing import Any
 
@@ -9,28 +9,28 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import SignError
 
-SAMPLERS = ("optuna.samplers.*", "hydra_plugins.hydra_optuna_sweeper.*")
+TARGETS = ("optuna.samplers.*", "hydra_plugins.hydra_optuna_sweeper.*")
 
 
-def make_sampler(node: DictConfig, number: int) -> optuna.samplers.BaseSampler:
-    """The sampler of hydra.sweeper.sampler for one trial, with a seed of its own.
+def make_sampler(config: DictConfig, number: int) -> optuna.samplers.BaseSampler:
+    """Return the sampler of ``hydra.sweeper.sampler`` for one trial, whose number is added to the seed.
 
-    What it draws depends on the trials before it, not on which process or machine asks.
+    The values of a trial thus depend on the trials before it, not on the process or machine that asks.
     """
-    plain: Any = OmegaConf.to_container(node, resolve=True)
+    plain: Any = OmegaConf.to_container(config, resolve=True)
     if plain.get("seed") is not None:
         plain["seed"] += number
     try:
-        made = instantiate(plain, _execution_whitelist_=SAMPLERS)
-    except InstantiationException as error:
+        sampler = instantiate(plain, _execution_whitelist_=TARGETS)
+    except (InstantiationException, TypeError, ValueError) as error:
         raise SignError(f"hydra.sweeper.sampler: {error.__cause__ or error}".splitlines()[0]) from error
-    if not isinstance(made, optuna.samplers.BaseSampler):
+    if not isinstance(sampler, optuna.samplers.BaseSampler):
         raise SignError(f"hydra.sweeper.sampler._target_={plain.get('_target_')}: not a sampler of Optuna")
-    return made
+    return sampler
 
 
 def make_pruner(name: str, max_epochs: int) -> optuna.pruners.BasePruner:
-    """Nothing is pruned, or trials behind the median, or by successive halving."""
+    """Return the pruner of ``search.pruner``."""
     if name == "median":
         return optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=5)
     if name == "hyperband":

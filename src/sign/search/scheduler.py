@@ -1,4 +1,4 @@
-"""The search: every slot gets its next trial as soon as its last one ends."""
+"""Run the trials of a study: a slot receives its next trial as soon as its previous one has ended."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,163 +12,170 @@ from optuna.trial import Trial
 
 from sign.errors import SignError
 from sign.runs import Run, find_runs
-from sign.search.slots import Outcome, Running, Slot, start
-from sign.search.study_db import BEAT, Ledger
+from sign.search.slots import Outcome, Slot, SlotPool, Worker
+from sign.search.study_db import HEARTBEAT_SECONDS, StudyDB
 
-POLL = 0.05  # seconds between looks at the processes
-LOOK = 1.0  # ... at their progress
-AGAIN = 3.0  # ... at a database in which nothing was left to claim
+UPDATE_SECONDS = 1.0  # between looks at the progress of the running trials
+RETRY_SECONDS = 3.0  # before a database that had no trial to start is asked again
 
 
 @dataclass
-class Progress:
-    """A trial that is running here."""
+class RunningTrial:
+    """A trial that runs on this machine."""
 
     trial: Trial
-    running: Running
+    worker: Worker
+    reported: int = -1  # the last epoch that the pruner knows
     runs: list[Run] = field(default_factory=list)
-    reported: int = -1
 
-    def look(self) -> None:
-        """Find the runs that its process has begun."""
-        self.runs = find_runs([self.running.folder])
+    def find_runs(self) -> None:
+        """Find the runs that the worker has started."""
+        self.runs = find_runs([self.worker.folder])
 
-    @property
-    def epoch(self) -> tuple[int, float] | None:
-        """The last epoch of the run it is at, and its validation loss."""
-        rows = self.epochs(-1)
-        return rows[-1] if rows else None
+    def last_epoch(self) -> tuple[int, float] | None:
+        """Return the last epoch of the current run, and its validation loss."""
+        epochs = self.read_epochs(-1)
+        return epochs[-1] if epochs else None
 
-    def epochs(self, run: int) -> list[tuple[int, float]]:
-        """The epochs of one of its runs with their validation losses, as far as they can be read by now."""
+    def read_epochs(self, run: int) -> list[tuple[int, float]]:
+        """Return the epochs of a run with their validation losses, as far as they are written."""
         if not self.runs:
             return []
         with suppress(SignError, OSError):  # the file is being written
-            return [
-                (int(row["epoch"]), row["val/loss"]) for row in self.runs[run].epochs() if "val/loss" in row
-            ]
+            rows = self.runs[run].epochs()
+            return [(int(row["epoch"]), row["val/loss"]) for row in rows if "val/loss" in row]
         return []
 
 
-class Watcher(Protocol):
-    """What is told of a search."""
+class Observer(Protocol):
+    """Receives the events of a search."""
 
-    def moved(self, at_work: Sequence[Progress]) -> None:
-        """About once a second."""
+    def update(self, running: Sequence[RunningTrial]) -> None:
+        """Show the running trials; called about once per second."""
 
-    def ended(self, number: int) -> None:
-        """A trial was finished."""
+    def trial_ended(self, number: int) -> None:
+        """Show a finished trial."""
 
 
 @dataclass
-class Search:
-    """Trials of a study on the slots of this machine, until the study is complete."""
+class Scheduler:
+    """Runs trials on the slots of this machine until the study is complete.
 
-    ledger: Ledger
+    ``command`` returns the command of a trial, which runs in the given folder. ``pruned_run`` is the index of the run
+    whose validation losses are reported to the pruner; None disables pruning.
+    """
+
+    db: StudyDB
     slots: Sequence[Slot]
     command: Callable[[Trial, Path], Sequence[str]]
-    watcher: Watcher
+    observer: Observer
     max_failures: int = 5
-    pruned_run: int | None = None  # index of the run that is reported to the pruner; None: nothing is pruned
+    pruned_run: int | None = None
 
     def run(self) -> None:
         """Complete the study."""
-        self.at_work: dict[Slot, Progress] = {}
-        self.news: list[int] = []
+        self.running: dict[Slot, RunningTrial] = {}
+        self.ended: list[int] = []
         self.failures = 0
-        looked = beaten = asked = 0.0
         try:
-            with self.ledger.present():
-                while True:
-                    now = time.monotonic()
-                    freed = self._collect()
-                    if now - looked > LOOK:
-                        freed |= self._look()
-                        looked = now
-                    if freed or now - asked > AGAIN:
-                        self._fill()  # first: whoever watches can wait, a slot cannot
-                        self._announce()
-                        asked = now
-                        if not self.at_work and self.ledger.complete:
-                            return
-                    if now - beaten > BEAT:
-                        self._beat()
-                        beaten = now
-                    time.sleep(POLL)
+            with self.db.alive(), SlotPool(self.slots) as self.pool:
+                self._loop()
         finally:
-            for progress in self.at_work.values():
-                progress.running.stop()
-                with suppress(Exception):  # where the database is the reason: they are found by their token
-                    self.ledger.release(progress.trial)
+            for running in self.running.values():
+                with suppress(
+                    Exception
+                ):  # if the database has failed, others find the trial by the lock file
+                    self.db.release(running.trial)
 
-    def _fill(self) -> None:
-        for slot in self.slots:
-            if slot not in self.at_work:
-                trial = self.ledger.claim(str(slot))
-                if trial is None:
+    def _loop(self) -> None:
+        updated = beaten = asked = 0.0
+        while True:
+            now = time.monotonic()
+            freed = self._collect()
+            if now - updated > UPDATE_SECONDS:
+                freed |= self._update()
+                updated = now
+            if freed or now - asked > RETRY_SECONDS:
+                self._start_trials()  # before the observer is called: slots must not wait for it
+                self._announce()
+                asked = now
+                if not self.running and self.db.is_complete():
                     return
-                folder = self.ledger.folder_of(trial.number)
-                running = start(slot, len(self.slots), self.command(trial, folder), folder)
-                reported = max(self.ledger.trials[trial.number].intermediate_values, default=-1)
-                self.at_work[slot] = Progress(trial, running, reported=reported)
+            if now - beaten > HEARTBEAT_SECONDS:
+                self._send_heartbeats()
+                beaten = now
 
-    def _beat(self) -> None:
-        for slot, progress in list(self.at_work.items()):
-            if not self.ledger.beat(progress.trial):  # this machine was taken to be gone: another one has it
-                progress.running.stop()
-                del self.at_work[slot]
+    def _start_trials(self) -> None:
+        for slot in self.pool.free_slots:
+            trial = self.db.next_trial(str(slot))
+            if trial is None:
+                return
+            folder = self.db.trial_folder(trial.number)
+            worker = self.pool.start(slot, self.command(trial, folder), folder)
+            reported = max(self.db.read_trials()[trial.number].intermediate_values, default=-1)
+            self.running[slot] = RunningTrial(trial, worker, reported)
+
+    def _send_heartbeats(self) -> None:
+        for slot, running in list(self.running.items()):
+            if not self.db.heartbeat(running.trial):  # another machine has taken it over
+                self._kill(slot)
+
+    def _kill(self, slot: Slot) -> RunningTrial:
+        self.pool.kill(slot)
+        return self.running.pop(slot)
 
     def _collect(self) -> bool:
-        ended = [(p, outcome) for p in self.at_work.values() if (outcome := p.running.outcome())]
-        for progress, outcome in ended:
-            del self.at_work[progress.running.slot]
+        """Record the outcomes of workers that have exited; return whether there were any."""
+        exited = self.pool.wait()
+        for worker, outcome in exited:
+            running = self.running.pop(worker.slot)
             if self.pruned_run is not None:
-                progress.look()
-                self._should_prune(progress)  # the trials after this one are compared with all of its epochs
-            self._tell(progress.trial, outcome)
-        return bool(ended)
+                running.find_runs()
+                self._should_prune(running)  # later trials are compared with all epochs of this one
+            self._record(running.trial, outcome)
+        return bool(exited)
 
-    def _tell(self, trial: Trial, outcome: Outcome) -> None:
+    def _record(self, trial: Trial, outcome: Outcome) -> None:
+        self.ended.append(trial.number)
         if outcome.value is not None:
-            self.ledger.succeed(trial, outcome.value, seconds=outcome.seconds)
+            self.db.complete(trial, outcome.value, seconds=outcome.seconds)
             self.failures = 0
-        else:
-            self.ledger.fail(trial, outcome.reason or "ended without a result", seconds=outcome.seconds)
-            self.failures += 1
-        self.news.append(trial.number)
+            return
+        self.db.fail(trial, outcome.reason or "exited without a result", seconds=outcome.seconds)
+        self.failures += 1
         if self.failures >= self.max_failures:
             self._announce()
             raise SignError(
-                f"{self.failures} trials in a row failed, the last because: {outcome.reason}; what they said is in "
-                f"{self.ledger.folder_of(trial.number)}; search.max_failures allows more"
+                f"{self.failures} consecutive trials failed, the last one with: {outcome.reason}; see the output in "
+                f"{self.db.trial_folder(trial.number)}; search.max_failures allows more"
             )
 
     def _announce(self) -> None:
-        for number in self.news:
-            self.watcher.ended(number)
-        self.news.clear()
+        for number in self.ended:
+            self.observer.trial_ended(number)
+        self.ended.clear()
 
-    def _look(self) -> bool:
-        freed = False
-        for slot, progress in list(self.at_work.items()):
-            progress.look()
-            if self._should_prune(progress):
-                progress.running.stop()
-                del self.at_work[slot]
-                self.ledger.prune(progress.trial, seconds=progress.running.seconds)
-                self.news.append(progress.trial.number)
-                freed = True
-        self.watcher.moved(list(self.at_work.values()))
-        return freed
+    def _update(self) -> bool:
+        """Read the progress of the running trials; return whether one was pruned."""
+        pruned = False
+        for slot, running in list(self.running.items()):
+            running.find_runs()
+            if self._should_prune(running):
+                self._kill(slot)
+                self.db.prune(running.trial, seconds=running.worker.seconds)
+                self.ended.append(running.trial.number)
+                pruned = True
+        self.observer.update(list(self.running.values()))
+        return pruned
 
-    def _should_prune(self, progress: Progress) -> bool:
+    def _should_prune(self, running: RunningTrial) -> bool:
         if self.pruned_run is None:
             return False
-        behind = False
-        for epoch, loss in progress.epochs(self.pruned_run):
-            if epoch > progress.reported:
-                progress.reported = epoch
-                with suppress(UpdateFinishedTrialError):  # by who took it over
-                    progress.trial.report(loss, epoch)
-                    behind = behind or progress.trial.should_prune()
-        return behind
+        prune = False
+        for epoch, loss in running.read_epochs(self.pruned_run):
+            if epoch > running.reported:
+                running.reported = epoch
+                with suppress(UpdateFinishedTrialError):  # finished by the search that took it over
+                    running.trial.report(loss, epoch)
+                    prune = prune or running.trial.should_prune()
+        return prune

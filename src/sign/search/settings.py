@@ -14,7 +14,7 @@ from sign.validation import Count, Range, Validated
 
 @dataclass(frozen=True)
 class SearchSettings(Validated):
-    """How many trials there are, where they run, and where they are written down."""
+    """The number of trials, the slots they run on, and the study they belong to (defaults: ``conf/train.yaml``)."""
 
     slots: Annotated[int | None, Range(1)]
     devices: Any
@@ -28,16 +28,16 @@ class SearchSettings(Validated):
 
 
 def search_settings(cfg: DictConfig) -> SearchSettings:
-    """Check the section of a composed configuration."""
+    """Return the checked section ``search`` of a composed configuration."""
     plain: Any = OmegaConf.to_container(cfg.search, resolve=True)
-    made = section({"search": plain}, "search", SearchSettings)
-    if made.study and not re.fullmatch(r"[\w.-]+", made.study):
-        raise SignError(f"search.study={made.study}: names a folder, too; use letters, digits, -, _ and .")
-    return made
+    search = section({"search": plain}, "search", SearchSettings)
+    if search.study and not re.fullmatch(r"[\w.-]+", search.study):
+        raise SignError(f"search.study={search.study}: is also a folder; use letters, digits, -, _ and .")
+    return search
 
 
-def check_mode(cfg: DictConfig) -> None:
-    """A search that is asked for without -m would be an ordinary run, silently."""
+def check_multirun(cfg: DictConfig) -> None:
+    """Raise if a search was requested without ``-m``; Hydra would silently start a single run."""
     chosen = HydraConfig.get().runtime.choices.get("hparams_search")
     if chosen and cfg.get("job_type") != "search":
         raise SignError(

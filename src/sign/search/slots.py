@@ -1,4 +1,4 @@
-"""Slots: places where one process at a time runs, each pinned to a device."""
+"""Worker processes on slots, each pinned to a device."""
 
 import json
 import math
@@ -17,17 +17,18 @@ from sign.search.worker import PARENT, RESULT
 from sign.system import memory
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-# Of this process alone: how it shows errors, and its place among those that torchrun or srun started.
-FOREIGN = {"HYDRA_FULL_ERROR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}
-FOREIGN |= {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"}
+# Not inherited by workers: how this process shows errors, and its rank under torchrun or srun.
+NOT_INHERITED = {"HYDRA_FULL_ERROR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}
+NOT_INHERITED |= {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"}
 THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
-ANSWER, OUT, ERR = "result.json", "stdout.txt", "stderr.txt"
-LONGEST = 300  # characters of a reason
+RESULT_FILE, STDOUT_FILE, STDERR_FILE = "result.json", "stdout.txt", "stderr.txt"
+MAX_REASON = 300  # characters
+POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place to run: the GPU that a process there sees, or None for the CPU."""
+    """A place for one worker at a time: the GPU that it sees, or None for the CPU."""
 
     index: int
     device: str | None
@@ -38,7 +39,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a process came to: a value, or the reason why there is none."""
+    """The value that a worker returned, or the reason why there is none."""
 
     value: float | None
     reason: str | None
@@ -46,8 +47,8 @@ class Outcome:
 
 
 @dataclass
-class Running:
-    """A process on a slot, with a folder of its own for its output and its result."""
+class Worker:
+    """A process on a slot, and the folder with its output and its result."""
 
     slot: Slot
     folder: Path
@@ -56,65 +57,97 @@ class Running:
 
     @property
     def seconds(self) -> float:
-        """How long it has been running."""
+        """The time since the start."""
         return time.monotonic() - self.started
 
     def outcome(self) -> Outcome | None:
-        """None while it is running."""
+        """Return the outcome, or None while the process is running."""
         code = self.process.poll()
         if code is None:
             return None
-        value, reason = _result(self.folder, code)
+        value, reason = _read_result(self.folder, code)
         return Outcome(value, reason, self.seconds)
 
-    def stop(self) -> None:
-        """End the process and what it started, at once: a run folder is whole at any time."""
+    def kill(self) -> None:
+        """Kill the process and its children; a run folder is consistent at any time."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
-def start(slot: Slot, slots: int, command: Sequence[str], folder: Path, show: bool = False) -> Running:
-    """Run a command on a slot; its output goes to files in the folder, or to the terminal if ``show``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / ANSWER).unlink(missing_ok=True)  # of an attempt that was interrupted
-    with (folder / OUT).open("wb") as out, (folder / ERR).open("wb") as err:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=None if show else out,
-            stderr=err,
-            env=environment(slot, slots, folder),
-            start_new_session=True,  # Ctrl-C is for the search, which ends its processes itself
-        )
-    return Running(slot, folder, process)
+class SlotPool:
+    """At most one worker per slot; leaving the context kills those that are still running."""
+
+    def __init__(self, slots: Sequence[Slot]) -> None:
+        self.slots = slots
+        self.workers: dict[Slot, Worker] = {}
+
+    def __enter__(self) -> "SlotPool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for slot in list(self.workers):
+            self.kill(slot)
+
+    @property
+    def free_slots(self) -> list[Slot]:
+        """The slots without a worker."""
+        return [slot for slot in self.slots if slot not in self.workers]
+
+    def start(self, slot: Slot, command: Sequence[str], folder: Path, show: bool = False) -> Worker:
+        """Run a command on a free slot; its output goes to files in ``folder``, or to the terminal if ``show``."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RESULT_FILE).unlink(missing_ok=True)  # of an interrupted attempt
+        with (folder / STDOUT_FILE).open("wb") as out, (folder / STDERR_FILE).open("wb") as err:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=None if show else out,
+                stderr=err,
+                env=environment(slot, len(self.slots), folder),
+                start_new_session=True,  # Ctrl-C reaches this process only, which then kills its workers
+            )
+        self.workers[slot] = Worker(slot, folder, process)
+        return self.workers[slot]
+
+    def wait(self) -> list[tuple[Worker, Outcome]]:
+        """Wait a moment; return the workers that have exited, whose slots are then free."""
+        time.sleep(POLL_SECONDS)
+        exited = [(worker, outcome) for worker in self.workers.values() if (outcome := worker.outcome())]
+        for worker, _ in exited:
+            del self.workers[worker.slot]
+        return exited
+
+    def kill(self, slot: Slot) -> None:
+        """Kill the worker of a slot."""
+        self.workers.pop(slot).kill()
 
 
 def environment(slot: Slot, slots: int, folder: Path) -> dict[str, str]:
-    """What a process on a slot sees: its own device, its share of the processor, where to leave its result."""
-    seen = {name: value for name, value in os.environ.items() if name not in FOREIGN}
-    seen |= {RESULT: str((folder / ANSWER).resolve()), PARENT: str(os.getpid())}
-    seen[memory.SHARES_VARIABLE] = str(slots)
+    """Return the environment of a worker: its device, its share of the processor, and where to write its result."""
+    variables = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    variables |= {RESULT: str((folder / RESULT_FILE).resolve()), PARENT: str(os.getpid())}
+    variables[memory.SHARES_VARIABLE] = str(slots)
     if slot.device is not None:
-        seen[VISIBLE] = slot.device
+        variables[VISIBLE] = slot.device
     elif slots > 1:
         share = max(1, len(os.sched_getaffinity(0)) // slots) if hasattr(os, "sched_getaffinity") else 1
-        seen = {name: str(share) for name in THREADS} | seen
-    return seen
+        variables = {name: str(share) for name in THREADS} | variables
+    return variables
 
 
 def make_slots(count: int | None, devices: Any, accelerator: str) -> list[Slot]:
-    """``count`` slots over the devices in turn; None: one a device."""
-    found = find_devices(devices, accelerator)
-    return [Slot(index, found[index % len(found)]) for index in range(count or len(found))]
+    """Return ``count`` slots, distributed over the devices in turn; None: one per device."""
+    available = find_devices(devices, accelerator)
+    return [Slot(index, available[index % len(available)]) for index in range(count or len(available))]
 
 
-def find_devices(wanted: Any, accelerator: str) -> list[str | None]:
-    """The GPUs that may be used, found without loading torch; [None] where there is none."""
-    if wanted is not None:
-        if not isinstance(wanted, list | tuple) or not wanted or len(set(map(str, wanted))) < len(wanted):
-            raise FieldError("search.devices", wanted, "give a list of different GPUs such as [0,1]")
-        return [str(device) for device in wanted]
+def find_devices(devices: Any, accelerator: str) -> list[str | None]:
+    """Return the GPUs to use, without importing torch; [None] if there is none."""
+    if devices is not None:
+        if not isinstance(devices, list | tuple) or not devices or len(set(map(str, devices))) < len(devices):
+            raise FieldError("search.devices", devices, "must be a list of distinct GPUs such as [0,1]")
+        return [str(device) for device in devices]
     if accelerator not in ("auto", "gpu"):
         return [None]
     if (visible := os.environ.get(VISIBLE)) is not None:
@@ -127,21 +160,21 @@ def find_devices(wanted: Any, accelerator: str) -> list[str | None]:
     return [str(index) for index in range(count)] or [None]
 
 
-def _result(folder: Path, code: int) -> tuple[float | None, str | None]:
+def _read_result(folder: Path, code: int) -> tuple[float | None, str | None]:
     if code < 0:
         return None, f"killed by signal {-code}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
     if code > 0:
-        return None, last_line(folder / ERR) or f"ended with exit code {code}"
+        return None, last_line(folder / STDERR_FILE) or f"exited with code {code}"
     try:
-        value = json.loads((folder / ANSWER).read_text())["value"]
+        value = json.loads((folder / RESULT_FILE).read_text())["value"]
     except (OSError, ValueError, KeyError):
-        return None, "ended without a result"
+        return None, "exited without a result"
     if value is not None and not math.isfinite(value):
         return None, f"validation loss was {value}"
     return value, None
 
 
 def last_line(file: Path) -> str:
-    """The last thing that was said, without the word error."""
+    """Return the last line of a file that is not blank, without the prefix ``error:``."""
     lines = [line.strip() for line in file.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1].removeprefix("error: ")[:LONGEST] if lines else ""
+    return lines[-1].removeprefix("error: ")[:MAX_REASON] if lines else ""

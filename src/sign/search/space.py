@@ -6,56 +6,52 @@ from dataclasses import dataclass
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra_plugins.hydra_optuna_sweeper._impl import (
-    OptunaSweeperImpl,
-    create_optuna_distribution_from_override,
-)
+from hydra.core.override_parser.types import FloatRange, Override, Transformer
 from omegaconf import DictConfig, OmegaConf
-from optuna.distributions import BaseDistribution
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.trial import Trial, create_trial
 
 from sign.errors import SignError
 
-FIXED_CHOICES = ("dataset", "hparams_search", "experiment", "search")  # one study is about one of these
+NOT_SEARCHED = ("dataset", "hparams_search", "experiment", "search")  # a study has one of each
 
 
 @dataclass(frozen=True)
 class Space:
-    """What is searched, and the words that every trial has."""
+    """The distributions of the searched settings, and the overrides that all trials share."""
 
     distributions: dict[str, BaseDistribution]
-    words: tuple[str, ...]
+    overrides: tuple[str, ...]
 
-    def words_of(self, values: Mapping[str, Any]) -> list[str]:
-        """The words of one trial."""
-        return [*self.words, *(f"{name}={value}" for name, value in values.items())]
+    def trial_overrides(self, params: Mapping[str, Any]) -> list[str]:
+        """Return all overrides of one trial."""
+        return [*self.overrides, *(f"{name}={value}" for name, value in params.items())]
 
     def grid(self) -> list[dict[str, Any]]:
-        """All points of a space of discrete values, in order."""
-        try:
-            choices = [OptunaSweeperImpl._to_grid_sampler_choices(d) for d in self.distributions.values()]
-        except ValueError:
-            raise SignError(
-                "hydra/sweeper/sampler=grid: an interval has no grid; use choice() or range()"
-            ) from None
+        """Return all points of a discrete space, in order."""
+        choices = [_grid_values(distribution) for distribution in self.distributions.values()]
         return [dict(zip(self.distributions, point, strict=True)) for point in itertools.product(*choices)]
 
     def point_of(self, cfg: DictConfig) -> dict[str, Any]:
-        """The values that a configuration has now; they must lie in the space."""
+        """Return the values that a configuration has for the searched settings; raise if one is outside its range."""
         point = {name: OmegaConf.select(cfg, name) for name in self.distributions}
         for name, distribution in self.distributions.items():
-            try:
-                inside = distribution._contains(distribution.to_internal_repr(point[name]))
+            try:  # Optuna's own check of a value against its distribution
+                create_trial(value=0.0, params={name: point[name]}, distributions={name: distribution})
             except (ValueError, TypeError):
-                inside = False
-            if not inside:
                 raise SignError(
-                    f"{name}={point[name]}: not in the space that is searched ({distribution}); "
-                    "widen it, or leave the first trial to the sampler with search.baseline=false"
-                )
+                    f"{name}={point[name]}: outside the search space ({distribution}); "
+                    "widen it, or use search.baseline=false to let the sampler choose the first trial"
+                ) from None
         return point
 
     def highest(self, name: str) -> Any:
-        """The largest value of one setting, None if it is not searched."""
+        """Return the largest value of a setting, or None if it is not searched."""
         distribution: Any = self.distributions.get(name)
         if distribution is None:
             return None
@@ -63,25 +59,61 @@ class Space:
 
 
 def read_space(params: Mapping[str, Any], arguments: Iterable[str]) -> Space:
-    """The space of a YAML; words of the command line win over it, and may widen it."""
-    words = [*(f"{name}={'null' if value is None else value}" for name, value in params.items()), *arguments]
-    found: dict[str, Any] = {}
-    for override in OverridesParser.create().parse_overrides(words):
-        name = override.get_key_element().lstrip("+~")
-        if override.is_delete():
-            found[name] = override.input_line
-            continue
-        try:
-            value = create_optuna_distribution_from_override(override)
-        except (ValueError, AssertionError) as error:
-            raise SignError(f"{override.input_line}: cannot be searched ({error})") from None
-        if isinstance(value, BaseDistribution) and name.split(".")[0] in FIXED_CHOICES:
-            raise SignError(f"{override.input_line}: a search is about one; start one search for each")
-        found.pop(name, None)
-        found[name] = value if isinstance(value, BaseDistribution) else override.input_line
-    distributions = {name: value for name, value in found.items() if isinstance(value, BaseDistribution)}
+    """Return the space of ``hydra.sweeper.params``; overrides of the command line replace or extend it."""
+    lines = [*(f"{name}={'null' if value is None else value}" for name, value in params.items()), *arguments]
+    entries: dict[str, BaseDistribution | str] = {}
+    for override in OverridesParser.create().parse_overrides(lines):
+        name, line = override.get_key_element().lstrip("+~"), str(override.input_line)
+        entries.pop(name, None)
+        entries[name] = _distribution(override) if override.is_sweep_override() else line
+        if entries[name] is not line and name.split(".")[0] in NOT_SEARCHED:
+            raise SignError(f"{line}: cannot be searched over; start one search per value")
+    distributions = {name: entry for name, entry in entries.items() if isinstance(entry, BaseDistribution)}
     if not distributions:
         raise SignError(
-            "hydra.sweeper.params: nothing is searched; give a setting choice(), range() or interval()"
+            "hydra.sweeper.params: the search space is empty; use choice(), range() or interval() for a setting"
         )
-    return Space(distributions, tuple(value for value in found.values() if isinstance(value, str)))
+    return Space(distributions, tuple(entry for entry in entries.values() if isinstance(entry, str)))
+
+
+def suggest(trial: Trial, distributions: Mapping[str, BaseDistribution]) -> None:
+    """Draw the values that a trial does not have yet."""
+    for name, distribution in distributions.items():
+        if isinstance(distribution, CategoricalDistribution):
+            trial.suggest_categorical(name, distribution.choices)
+        else:
+            draw: Any = (
+                trial.suggest_int if isinstance(distribution, IntDistribution) else trial.suggest_float
+            )
+            number: Any = distribution
+            draw(name, number.low, number.high, step=number.step, log=number.log)
+
+
+def _distribution(override: Override) -> BaseDistribution:
+    """Return the distribution of ``choice()``, ``range()`` or ``interval()``."""
+    sweep: Any = override.value()
+    try:
+        if override.is_interval_sweep():
+            whole = isinstance(sweep.start, int) and isinstance(sweep.end, int)
+            kind = IntDistribution if whole else FloatDistribution
+            return kind(sweep.start, sweep.end, log="log" in sweep.tags)
+        if override.is_choice_sweep() or sweep.shuffle or sweep.transformers:
+            return CategoricalDistribution(list(override.sweep_iterator(transformer=Transformer.encode)))
+        values = sweep.range()
+        if isinstance(values, range):
+            return IntDistribution(*sorted((values[0], values[-1])), step=abs(values.step))
+        numbers = list(values)
+        return FloatDistribution(min(numbers), max(numbers), step=abs(float(values.step)))
+    except (ValueError, IndexError) as error:  # of Optuna; of a range without a value
+        raise SignError(f"{override.input_line}: not a search range ({error})") from None
+
+
+def _grid_values(distribution: BaseDistribution) -> list[Any]:
+    if isinstance(distribution, CategoricalDistribution):
+        return list(distribution.choices)
+    if isinstance(distribution, IntDistribution):
+        return list(range(distribution.low, distribution.high + 1, distribution.step))
+    if isinstance(distribution, FloatDistribution) and distribution.step:
+        low, high, step = distribution.low, distribution.high, distribution.step
+        return [*FloatRange(low, high, step), high]  # which excludes its end
+    raise SignError("hydra/sweeper/sampler=grid: an interval has no grid; use choice() or range()")

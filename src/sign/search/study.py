@@ -1,6 +1,7 @@
-"""A composed configuration with a space ▶ a complete study and what it leaves behind."""
+"""A composed configuration with a search space ▶ a complete study and its results."""
 
 import copy
+import logging
 import shlex
 import signal
 import sys
@@ -17,167 +18,135 @@ from optuna.trial import Trial
 
 from sign.config.configure import Settings, configure
 from sign.errors import SignError
+from sign.runs import STUDY
 from sign.search import results
 from sign.search.command import Program, quoted
-from sign.search.progress import View
+from sign.search.progress import ProgressView
 from sign.search.sampler import make_pruner, make_sampler
-from sign.search.scheduler import Progress, Search
+from sign.search.scheduler import Scheduler
 from sign.search.settings import SearchSettings, search_settings
-from sign.search.slots import Slot, last_line, make_slots, start
+from sign.search.slots import STDERR_FILE, SlotPool, last_line, make_slots
 from sign.search.space import Space, read_space
-from sign.search.study_db import Ledger
-from sign.search.wandb_trials import Tracking
-from sign.system.console import console
+from sign.search.study_db import StudyDB
 
-PLACES = (
-    "paths",
-    "store",
-    "engine",
-    "trainer",
-    "logger",
-)  # where things run and lie, which best.yaml leaves open
+MACHINE_SECTIONS = ("paths", "store", "engine", "trainer", "logger")  # not part of best.yaml
+
+log = logging.getLogger(__name__)
 
 
 class Study:
-    """One search: its settings, its space, its folder and its ledger."""
+    """One search: its settings, its space, its slots and its database."""
 
     def __init__(self, config: DictConfig, arguments: list[str], loader: ConfigLoader) -> None:
         self.config, self.loader = config, loader
-        self.places = [word for word in arguments if any(_is_of(word, group) for group in PLACES)]
-        self.program = Program.of(config)
+        self.machine_overrides = [line for line in arguments if _section(line) in MACHINE_SECTIONS]
+        self.program = Program.from_config(config)
         self.space = read_space(config.hydra.sweeper.params or {}, arguments)
-        self.base = self._composed(self.space.words)
-        self.search = search_settings(self.base)
-        self.settings = _checked(self.base)
-        self.slots = make_slots(self.search.slots, self.search.devices, str(self.base.trainer.accelerator))
-        label = self.search.study or config.hydra.runtime.choices.get("hparams_search") or "search"
-        parent = self.settings.output_dir / self.settings.dataset.name / self.settings.slug
-        queue = self._queue()
-        self.ledger = Ledger(
-            parent / f"search-{label}",
-            self.search.study or f"{self.settings.dataset.name}-{self.settings.slug}-{label}",
-            self.space.distributions,
-            self._total(queue),
-            self.search.storage,
-            queue,
-            make_pruner(self.search.pruner, self.settings.training.max_epochs),
-            self._sampler(),
-        )
+        base = self._compose(self.space.overrides)
+        with open_dict(base):
+            del base["hydra"]
+        self.search = search_settings(base)
+        self.settings = configure(
+            copy.deepcopy(base), []
+        )  # raises on a wrong setting before anything is computed
+        self.slots = make_slots(self.search.slots, self.search.devices, str(base.trainer.accelerator))
+        self.db = self._open_database(base)
 
     def run(self) -> None:
-        """Complete the study, and say what to do next."""
-        with self.ledger.turn.failures_told():
-            self._run()
+        """Complete the study, write its results, and print the command that trains the best configuration."""
+        with self.db.lock.errors_explained():
+            self.db.check_identity(_identity(self.settings, self.space, self.search))
+            if not self.db.is_complete():
+                self._run_trials()
+            self._conclude()
+            tags = [self.settings.dataset.name, self.settings.title]
+            results.log_summary(self.db, self.settings.tracker, tags)
 
-    def _run(self) -> None:
-        self.ledger.agree(_identity(self.settings, self.space, self.search))
-        tracking = Tracking(
-            self.settings.tracker, self.ledger, [self.settings.dataset.name, self.settings.title]
-        )
-        if not self.ledger.complete:
-            self._complete(tracking)
-        self._conclude()
-        with tracking:
-            tracking.summarise()
+    def _compose(self, overrides: Sequence[str]) -> DictConfig:
+        return self.loader.load_sweep_config(self.config, [*overrides, "job_type=search"])
 
-    def _complete(self, tracking: Tracking) -> None:
-        self._prepare()
-        try:
-            with View(self.ledger) as view, tracking, _orderly():
-                self._search(_Both(view, tracking)).run()
-        except BaseException:
-            console.print("to go on: the same command again", soft_wrap=True)
-            raise
-
-    def _search(self, watcher: "_Both") -> Search:
-        reported = (
-            0 if self.search.runs > 1 else -1
-        )  # the first of a series; the last attempt of a single run
-        return Search(
-            self.ledger,
-            self.slots,
-            self._command,
-            watcher,
-            self.search.max_failures,
-            None if self.search.pruner == "none" else reported,
+    def _open_database(self, base: DictConfig) -> StudyDB:
+        search, settings = self.search, self.settings
+        label = search.study or self.config.hydra.runtime.choices.get("hparams_search") or "search"
+        is_grid = str(self.config.hydra.sweeper.sampler["_target_"]).endswith(".GridSampler")
+        queue = [self.space.point_of(base)] if search.baseline else []
+        queue += self.space.grid() if is_grid else []
+        if search.trials is None and not is_grid:
+            raise SignError("search.trials=null: only a grid determines its own total; set a number")
+        total = search.trials or len(queue)
+        return StudyDB(
+            settings.output_dir / settings.dataset.name / settings.slug / f"search-{label}",
+            search.study or f"{settings.dataset.name}-{settings.slug}-{label}",
+            self.space.distributions,
+            min(total, len(queue)) if is_grid else total,
+            search.storage,
+            queue,
+            make_pruner(search.pruner, settings.training.max_epochs),
+            None if is_grid else self._sampler(),
         )
 
-    def _composed(self, words: Sequence[str]) -> DictConfig:
-        cfg = self._with_choices(words)
-        with open_dict(cfg):
-            del cfg["hydra"]
-        return cfg
-
-    def _with_choices(self, words: Sequence[str]) -> DictConfig:
-        return self.loader.load_sweep_config(self.config, [*words, "job_type=search"])
-
-    def _queue(self) -> list[dict[str, Any]]:
-        first = [self.space.point_of(self.base)] if self.search.baseline else []
-        return first + (self.space.grid() if self._is_grid else [])
-
-    def _sampler(self) -> Callable[[int], BaseSampler] | None:
-        if self._is_grid:
-            return None
+    def _sampler(self) -> Callable[[int], BaseSampler]:
         make = partial(make_sampler, self.config.hydra.sweeper.sampler)
-        make(0)  # a wrong one is answered before anything is computed
+        make(0)  # raises on a wrong setting before anything is computed
         return make
 
-    @property
-    def _is_grid(self) -> bool:
-        return str(self.config.hydra.sweeper.sampler["_target_"]).endswith(".GridSampler")
-
-    def _total(self, queue: list[dict[str, Any]]) -> int:
-        if self._is_grid:
-            return min(self.search.trials or len(queue), len(queue))
-        if self.search.trials is None:
-            raise SignError("search.trials=null: only a grid has a total of its own; give a number")
-        return self.search.trials
-
-    def _prepare(self) -> None:
-        """Compute the hops once, up to the highest powers that are searched."""
-        powers = {f"model.{letter}": self.space.highest(f"model.{letter}") for letter in self.settings.powers}
-        words = [f"{name}={value}" for name, value in powers.items() if value is not None]
-        command = self.program.command(
-            [*self.space.words, *words, "job_type=search"], sibling="precompute.py"
-        )
-        console.print("computing the hops that are missing", soft_wrap=True)
-        running = start(Slot(0, self.slots[0].device), 1, command, self.ledger.folder / "hops")
+    def _run_trials(self) -> None:
+        self._precompute()
+        # a series reports its first run to the pruner; a single run its last attempt
+        pruned_run = None if self.search.pruner == "none" else 0 if self.search.runs > 1 else -1
         try:
-            if running.process.wait():
-                raise SignError(f"the hops cannot be computed: {last_line(running.folder / 'stderr.txt')}")
-        finally:
-            running.stop()
+            with _Progress(self.db) as view, _interrupt_on_sigterm():
+                Scheduler(
+                    self.db, self.slots, self._command, view, self.search.max_failures, pruned_run
+                ).run()
+        except BaseException:
+            log.info("to resume: run the same command again")
+            raise
+
+    def _precompute(self) -> None:
+        """Compute the missing hops once, up to the highest powers of the space."""
+        powers = {f"model.{letter}": self.space.highest(f"model.{letter}") for letter in self.settings.powers}
+        overrides = [f"{name}={power}" for name, power in powers.items() if power is not None]
+        command = self.program.precompute_command([*self.space.overrides, *overrides, "job_type=search"])
+        log.info("computing the missing hops")
+        with SlotPool(self.slots[:1]) as pool:
+            worker = pool.start(self.slots[0], command, self.db.folder / "hops")
+            if worker.process.wait():
+                raise SignError(f"the hops could not be computed: {last_line(worker.folder / STDERR_FILE)}")
 
     def _command(self, trial: Trial, folder: Path) -> list[str]:
-        words = [word for word in self.space.words_of(trial.params) if not _is_of(word, "logger")]
-        own = [f"runs={self.search.runs}", "job_type=search", f"group={self.ledger.study.study_name}"]
-        return self.program.command([*words, *own, "logger=csv", f"paths.output_dir={quoted(folder)}"])
+        overrides = [f"runs={self.search.runs}", "job_type=search", f"group={quoted(self.db.name)}"]
+        overrides.append(f"paths.output_dir={quoted(folder)}")
+        return self.program.command([*self.space.trial_overrides(trial.params), *overrides])
 
     def _conclude(self) -> None:
-        with self.ledger.turn.taken():
-            if best := self.ledger.best:
-                cfg = self._with_choices(self.space.words_of(best.params))
-                results.write_best(self.ledger, best, cfg)
-            results.write_study(self.ledger, final=True)
+        best = self.db.best_trial()
+        with self.db.lock.hold():
+            if best:
+                results.write_best(self.db, best, self._compose(self.space.trial_overrides(best.params)))
+            results.write_study(self.db, final=True)
         if best is None:
             raise SignError(
-                f"no trial of the study {self.ledger.study.study_name} has a result; {self.ledger.folder}/study.json "
-                "says why; begin another with search.study=<name>"
+                f"no trial of the study {self.db.name} has a result; {self.db.folder / STUDY} lists the reasons; "
+                "start another study with search.study=<name>"
             )
-        command = [
-            "python",
-            sys.argv[0],
-            "--config-dir",
-            str(self.ledger.folder),
-            "experiment=best",
-            "runs=10",
-        ]
-        results.show(self.ledger, best, shlex.join([*command, *self.program.search_path, *self.places]))
+        command = ["python", sys.argv[0], "--config-dir", str(self.db.folder), "experiment=best", "runs=10"]
+        command += [*self.program.search_path, *self.machine_overrides]
+        results.show(self.db, best, shlex.join(command))
+
+
+class _Progress(ProgressView):
+    """Writes ``study.json`` after each trial, too."""
+
+    def trial_ended(self, number: int) -> None:
+        super().trial_ended(number)
+        with self.db.lock.hold():
+            results.write_study(self.db)
 
 
 @contextmanager
-def _orderly() -> Iterator[None]:
-    """End on SIGTERM, which schedulers send before they kill, as on Ctrl-C."""
+def _interrupt_on_sigterm() -> Iterator[None]:
+    """Treat SIGTERM, which job schedulers send before they kill, like Ctrl-C."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -185,38 +154,16 @@ def _orderly() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class _Both:
-    """A search is seen on the terminal, in study.json and by the tracker."""
-
-    def __init__(self, view: View, tracking: Tracking) -> None:
-        self.view, self.tracking = view, tracking
-
-    def moved(self, at_work: Sequence[Progress]) -> None:
-        self.view.moved(at_work)
-
-    def ended(self, number: int) -> None:
-        self.view.ended(number)
-        self.tracking.ended(number)
-        with self.view.ledger.turn.taken():
-            results.write_study(self.view.ledger)
-
-
-def _checked(cfg: DictConfig) -> Settings:
-    """The configuration of a trial, before its values are drawn; a wrong one is answered here."""
-    return configure(copy.deepcopy(cfg), [])
-
-
 def _identity(settings: Settings, space: Space, search: SearchSettings) -> dict[str, Any]:
-    """What makes two trials comparable."""
-    found: dict[str, Any] = {"search.runs": search.runs, "seed": settings.seed}
-    found |= {"store.dtype": settings.store.dtype, "trainer.precision": settings.device.precision}
+    """Return the settings that make two trials comparable."""
+    identity: dict[str, Any] = {"search.runs": search.runs, "seed": settings.seed}
+    identity |= {"store.dtype": settings.store.dtype, "trainer.precision": settings.device.precision}
     for section in ("dataset", "model", "training", "scaling"):
         for name, value in settings.composed[section].items():
             if f"{section}.{name}" not in space.distributions and name != "data_dir":
-                found[f"{section}.{name}"] = value
-    return found | {name: str(distribution) for name, distribution in space.distributions.items()}
+                identity[f"{section}.{name}"] = value
+    return identity | {name: str(distribution) for name, distribution in space.distributions.items()}
 
 
-def _is_of(word: str, group: str) -> bool:
-    name = word.lstrip("+~").split("=")[0]
-    return name == group or name.startswith(f"{group}.")
+def _section(override: str) -> str:
+    return override.lstrip("+~").split("=")[0].split(".")[0]

@@ -1,15 +1,14 @@
-"""The study in its database: who runs which trial, how each one ended, and which is next.
+"""The study in its database: which search runs which trial, how trials ended, and which comes next.
 
-Several searches, on several machines, can share a study. A trial is claimed by one of them at a time; one whose
-owner is gone is taken over under its number and with its values, so an interruption neither loses nor adds a trial.
+Several searches, on several machines, may share a study. One search at a time owns a trial. A trial whose owner
+died is resumed by another search with the same number and values, so an interruption neither loses nor adds trials.
 """
 
 import json
 import shutil
 import socket
 import uuid
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,45 +20,52 @@ from optuna.samplers import BaseSampler
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from sign.errors import SignError
-from sign.search.db_lock import Turn
+from sign.search.db_lock import DBLock
+from sign.search.space import suggest
 from sign.system.locks import exclusive_lock, try_lock
 
-BEAT = 15  # seconds between signs of life of a running trial
-GRACE = 120  # seconds without one after which another machine is taken to be gone
-ATTEMPTS = 5  # times that a search was killed at one trial before it is taken to be the cause
-FINISHED = (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)
+HEARTBEAT_SECONDS = 15  # between heartbeats of a running trial
+GRACE_SECONDS = 120  # without a heartbeat, after which the owner on another machine counts as dead
+MAX_ATTEMPTS = 5  # searches killed while running a trial, after which the trial counts as failed
+
+# User attributes of a trial. OWNER is written last: a running trial that has none was never handed out.
+OWNER, HEARTBEAT = "owner", "heartbeat"
 
 
-class Ledger:
-    """A study, the total of its trials, and the points that come first."""
+class StudyDB:
+    """A study with a fixed total of trials.
+
+    Parameters
+    ----------
+    folder
+        Holds ``study.db`` unless ``storage`` names another database, and one folder per trial.
+    queue
+        Values of the first trials.
+    sampler
+        Makes the sampler of a trial from its number; None uses Optuna's default.
+    """
 
     def __init__(
         self,
         folder: Path,
         name: str,
-        space: Mapping[str, BaseDistribution],
+        distributions: Mapping[str, BaseDistribution],
         total: int,
         storage: str | None = None,
-        queue: list[dict[str, Any]] | None = None,
-        pruner: Any = None,
+        queue: Sequence[Mapping[str, Any]] = (),
+        pruner: optuna.pruners.BasePruner | None = None,
         sampler: Callable[[int], BaseSampler] | None = None,
     ) -> None:
-        """``sampler`` makes the sampler of a trial from its number, so that no two trials draw the same values."""
-        self.folder, self.space, self.total, self.queue = folder, dict(space), total, queue or []
-        self.sampler = sampler
+        self.folder, self.name, self.distributions, self.total = folder, name, dict(distributions), total
+        self.queue, self.sampler = queue, sampler
         folder.mkdir(parents=True, exist_ok=True)
-        self.turn = Turn(storage or f"sqlite:///{(folder / 'study.db').resolve()}", name)
-        self.token = folder / ".searches" / uuid.uuid4().hex
-        self.owner = {"host": socket.gethostname(), "lock": str(self.token.resolve())}
+        self.lock = DBLock(storage or f"sqlite:///{(folder / 'study.db').resolve()}", name)
+        self.alive_lock = folder / ".searches" / uuid.uuid4().hex
+        self.owner = {"host": socket.gethostname(), "lock": str(self.alive_lock.resolve())}
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        with self.turn.failures_told(), self.turn.taken(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # heartbeats are called experimental
-            self.storage = optuna.storages.RDBStorage(
-                self.turn.url.render_as_string(hide_password=False),
-                engine_kwargs={"pool_pre_ping": True},
-                heartbeat_interval=BEAT,
-                grace_period=GRACE,
-            )
+        with self.lock.errors_explained(), self.lock.hold():
+            url = self.lock.url.render_as_string(hide_password=False)
+            self.storage = optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
             self.study = optuna.create_study(
                 study_name=name,
                 storage=self.storage,
@@ -69,17 +75,17 @@ class Ledger:
             )
 
     @contextmanager
-    def present(self) -> Iterator[None]:
-        """Be alive in the eyes of the other searches of this machine."""
-        with exclusive_lock(self.token):
+    def alive(self) -> Iterator[None]:
+        """Hold a lock that marks this search as alive for others on the same host."""
+        with exclusive_lock(self.alive_lock):
             yield
-        if self.complete:  # until then, a token that nobody holds says that its owner is gone
-            shutil.rmtree(self.token.parent, ignore_errors=True)
+        if self.is_complete():  # until then, a lock file that nobody holds marks its owner as dead
+            shutil.rmtree(self.alive_lock.parent, ignore_errors=True)
 
-    def agree(self, settings: Mapping[str, Any]) -> None:
-        """Write down what the study is about; refuse to go on with something else under its name."""
-        now = json.loads(json.dumps(settings))
-        with self.turn.taken():
+    def check_identity(self, identity: Mapping[str, Any]) -> None:
+        """Record the settings that make trials comparable; raise if the study was started with other ones."""
+        now = json.loads(json.dumps(identity))
+        with self.lock.hold():
             then = self.study.user_attrs.get("settings")
             if then is None:
                 self.study.set_user_attr("settings", now)
@@ -87,111 +93,118 @@ class Ledger:
         for name in sorted({*then, *now}):
             if then.get(name) != now.get(name):
                 raise SignError(
-                    f"{name}={now.get(name)}: the study {self.study.study_name} was begun with "
-                    f"{then.get(name)}; leave it so, or begin another with search.study=<name>"
+                    f"{name}={now.get(name)}: the study {self.name} was started with {then.get(name)}; "
+                    "keep that value, or start another study with search.study=<name>"
                 )
 
-    def folder_of(self, number: int) -> Path:
-        """Each trial has one of its own, whichever search runs it."""
+    def trial_folder(self, number: int) -> Path:
+        """Return the folder of a trial, the same for every search that runs it."""
         return self.folder / f"trial-{number:04d}"
 
-    @property
-    def trials(self) -> list[FrozenTrial]:
-        """All trials, by number."""
+    def read_trials(self) -> list[FrozenTrial]:
+        """Read all trials, ordered by number."""
         return list(self.study.get_trials(deepcopy=False))
 
-    @property
-    def complete(self) -> bool:
-        """Whether as many trials as were asked for are finished."""
-        return sum(trial.state in FINISHED for trial in self.trials) >= self.total
+    def count_finished(self) -> int:
+        """Count the trials that are complete, failed or pruned."""
+        return sum(trial.state.is_finished() for trial in self.read_trials())
 
-    @property
-    def best(self) -> FrozenTrial | None:
-        """The trial with the lowest validation loss."""
-        done = [trial for trial in self.trials if trial.state == TrialState.COMPLETE]
-        return min(done, key=lambda trial: (trial.value, trial.number)) if done else None
+    def is_complete(self) -> bool:
+        """Return whether the total of trials is finished."""
+        return self.count_finished() >= self.total
 
-    def claim(self, device: str) -> Trial | None:
-        """The next trial to run: one whose owner is gone, or a new one; None if all are claimed."""
-        with self.turn.taken(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Optuna does not expect heartbeats with ask and tell
-            trial = self._abandoned() or self._new()
+    def best_trial(self) -> FrozenTrial | None:
+        """Return the trial with the lowest validation loss, the first of equal ones."""
+        complete = [trial for trial in self.read_trials() if trial.state == TrialState.COMPLETE]
+        return min(complete, key=lambda trial: (trial.value, trial.number), default=None)
+
+    def next_trial(self, device: str) -> Trial | None:
+        """Take over a trial whose owner died, or start a new one; None if no trial is left to start."""
+        with self.lock.hold():
+            trial = self._orphaned_trial() or self._new_trial()
             if trial is None:
                 return None
-            for name, distribution in self.space.items():
-                trial._suggest(name, distribution)
-            self.storage.record_heartbeat(trial._trial_id)  # before it has an owner, who could be lost
-            attempts = trial.user_attrs.get("owner", {}).get("attempts", 0) + 1
-            trial.set_user_attr("owner", {**self.owner, "device": device, "attempts": attempts})
+            suggest(trial, self.distributions)
+            attempts = trial.user_attrs.get(OWNER, {}).get("attempts", 0) + 1
+            trial.set_user_attr(HEARTBEAT, self.lock.time())
+            trial.set_user_attr(OWNER, {**self.owner, "device": device, "attempts": attempts})
             return trial
 
     def release(self, trial: Trial) -> None:
-        """Leave a trial to whoever goes on with the study; to be interrupted in good order is not held against it."""
-        if self._is_ours(trial):
-            owner = trial.user_attrs["owner"]
-            trial.set_user_attr("owner", {**owner, "host": None, "attempts": owner["attempts"] - 1})
+        """Release a trial so that another search can resume it; a clean interruption is not a failed attempt."""
+        if self._owns(trial):
+            owner = trial.user_attrs[OWNER]
+            trial.set_user_attr(OWNER, {**owner, "host": None, "attempts": owner["attempts"] - 1})
 
-    def _new(self) -> Trial | None:
-        trials = self.trials
+    def heartbeat(self, trial: Trial) -> bool:
+        """Record that a trial is alive; return False if another search has taken it over."""
+        with suppress(UpdateFinishedTrialError):
+            if self._owns(trial):
+                trial.set_user_attr(HEARTBEAT, self.lock.time())
+                return True
+        return False
+
+    def complete(self, trial: Trial, value: float, **attributes: Any) -> None:
+        """Finish a trial with its validation loss."""
+        self._finish(trial, TrialState.COMPLETE, attributes, value)
+
+    def fail(self, trial: Trial, reason: str, **attributes: Any) -> None:
+        """Finish a trial that has no result."""
+        self._finish(trial, TrialState.FAIL, {**attributes, "reason": reason})
+
+    def prune(self, trial: Trial, **attributes: Any) -> None:
+        """Finish a trial that was stopped early."""
+        self._finish(trial, TrialState.PRUNED, attributes)
+
+    def _new_trial(self) -> Trial | None:
+        trials = self.read_trials()
         if not any(trial.state == TrialState.WAITING for trial in trials):
             if len(trials) >= self.total:
                 return None
             if len(trials) < len(self.queue):
-                self.study.enqueue_trial(self.queue[len(trials)])
+                self.study.enqueue_trial(dict(self.queue[len(trials)]))
         if self.sampler:
             self.study.sampler = self.sampler(len(trials))
         return self.study.ask()
 
-    def _abandoned(self) -> Trial | None:
-        running = [trial for trial in self.trials if trial.state == TrialState.RUNNING]
-        stale = self.storage._get_stale_trial_ids(self.study._study_id) if running else []
-        for trial in running:
-            if self._is_gone(trial.user_attrs.get("owner"), trial._trial_id in stale):
-                if trial.user_attrs.get("owner", {}).get("attempts", 0) < ATTEMPTS:
-                    return Trial(self.study, trial._trial_id)
-                self.fail(Trial(self.study, trial._trial_id), f"interrupted {ATTEMPTS} times")
+    def _orphaned_trial(self) -> Trial | None:
+        running = [trial for trial in self.read_trials() if trial.state == TrialState.RUNNING]
+        now = self.lock.time() if running else 0.0
+        for frozen in running:
+            stale = now - frozen.user_attrs.get(HEARTBEAT, now) > GRACE_SECONDS
+            if self._is_dead(frozen.user_attrs.get(OWNER), stale):
+                trial = self._resumed(frozen.number)
+                if frozen.user_attrs.get(OWNER, {}).get("attempts", 0) < MAX_ATTEMPTS:
+                    return trial
+                self.fail(trial, f"interrupted {MAX_ATTEMPTS} times")
         return None
 
-    def _is_gone(self, owner: Any, stale: bool) -> bool:
-        if owner is None:  # between its making and its claim, which another search could not have seen
-            return True
-        if owner["host"] is None:  # it was released
+    def _resumed(self, number: int) -> Trial:
+        study = self.storage.get_study_id_from_name(self.name)
+        return Trial(self.study, self.storage.get_trial_id_from_study_id_trial_number(study, number))
+
+    def _is_dead(self, owner: Mapping[str, Any] | None, stale: bool) -> bool:
+        if owner is None or owner["host"] is None:  # killed before it was handed out, or released
             return True
         if owner["host"] != self.owner["host"]:
             return stale
         try:
             with try_lock(Path(owner["lock"])) as free:
                 return free
-        except OSError:  # no such token here: another machine or container of the same name
+        except OSError:  # no such lock file: another machine or container with the same host name
             return stale
 
-    def beat(self, trial: Trial) -> bool:
-        """Say that a trial is still running, if it is still ours."""
-        if ours := self._is_ours(trial):
-            self.storage.record_heartbeat(trial._trial_id)
-        return ours
+    def _owns(self, trial: Trial) -> bool:
+        """Return whether a trial is running and no other search has taken it over."""
+        now = self.read_trials()[trial.number]
+        return now.state == TrialState.RUNNING and bool(now.user_attrs[OWNER]["lock"] == self.owner["lock"])
 
-    def _is_ours(self, trial: Trial) -> bool:
-        """Whether it runs here, and no other search has taken it over."""
-        now = self.trials[trial.number]
-        return now.state == TrialState.RUNNING and bool(now.user_attrs["owner"]["lock"] == self.owner["lock"])
-
-    def succeed(self, trial: Trial, value: float, **known: Any) -> None:
-        """Write down a result."""
-        self._end(trial, TrialState.COMPLETE, known, value)
-
-    def fail(self, trial: Trial, reason: str, **known: Any) -> None:
-        """Write down why there is none."""
-        self._end(trial, TrialState.FAIL, {**known, "reason": reason})
-
-    def prune(self, trial: Trial, **known: Any) -> None:
-        """Write down that it was stopped early."""
-        self._end(trial, TrialState.PRUNED, known)
-
-    def _end(
-        self, trial: Trial, state: TrialState, known: Mapping[str, Any], value: float | None = None
+    def _finish(
+        self, trial: Trial, state: TrialState, attributes: Mapping[str, Any], value: float | None = None
     ) -> None:
-        with suppress(UpdateFinishedTrialError):  # whoever took it over was faster: the first result stays
-            for name, what in known.items():
-                trial.set_user_attr(name, what)
+        with suppress(
+            UpdateFinishedTrialError
+        ):  # another search took it over and finished it: its result stays
+            for name, attribute in attributes.items():
+                trial.set_user_attr(name, attribute)
             self.study.tell(trial, value, state=state, skip_if_finished=True)

@@ -1,4 +1,4 @@
-"""What a process of a sweep owes the one that started it: to end with it, and to leave its result in a file."""
+"""Worker side of a sweep: exit with the parent, write the result to a file."""
 
 import ctypes
 import functools
@@ -11,30 +11,33 @@ from typing import Any
 
 from sign.system.atomic_files import write_json
 
-RESULT = "SIGN_RESULT"  # names the file; set by the parent alone
-PARENT = "SIGN_PARENT"  # the process that started this one
+RESULT = "SIGN_RESULT"  # environment variable: the file to write
+PARENT = "SIGN_PARENT"  # environment variable: the process that started this one
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-def answering(task: Callable[..., Any]) -> Callable[..., Any]:
-    """The task; where a sweep started this process, what it returns is left in the file the sweep named."""
-    file, parent = (os.environ.pop(name, None) for name in (RESULT, PARENT))  # not for what the task starts
+def as_worker(task: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap ``task`` so that its return value is written to the file that the parent named.
+
+    Returns ``task`` itself where no sweep started this process.
+    """
+    file, parent = (os.environ.pop(name, None) for name in (RESULT, PARENT))  # not for processes of the task
     if file is None or parent is None:
         return task
-    end_with(int(parent))
+    exit_with_parent(int(parent))
 
     @functools.wraps(task)
-    def answered(*arguments: Any) -> Any:
+    def with_result(*arguments: Any) -> Any:
         value = task(*arguments)
         write_json(Path(file), {"value": value})
         return value
 
-    return answered
+    return with_result
 
 
-def end_with(parent: int) -> None:
-    """Be killed when the parent is, so that no trial goes on after its search (on Linux)."""
+def exit_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent dies, so that no trial outlives its search (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it was gone before
+        if os.getppid() != parent:  # it died before the call
             os.kill(os.getpid(), signal.SIGKILL)
