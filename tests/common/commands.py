@@ -27,3 +27,13 @@ def command(
 def imports(stderr: str) -> set[str]:
     """What -X importtime saw."""
     return {line.rsplit("|", 1)[1].strip() for line in stderr.splitlines() if line.startswith("import time:")}
+
+
+def shell(folder: Path, line: str, **environment: str) -> subprocess.CompletedProcess:
+    """Run a command line in ``folder``, which looks like a checkout."""
+    for name in ("src", "conf"):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(REPOSITORY / name)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "WANDB_MODE": "offline", **environment}
+    return subprocess.run(line, shell=True, capture_output=True, text=True, cwd=folder, env=env, timeout=600)
