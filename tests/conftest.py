@@ -25,3 +25,10 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
         return configure(composed("logger=csv", *folders, *overrides), overrides)
 
     return make
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the notebooks, which cannot carry a marker of their own, as slow."""
+    for item in items:
+        if item.path.suffix == ".ipynb":
+            item.add_marker(pytest.mark.slow)
