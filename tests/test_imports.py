@@ -149,7 +149,7 @@ def test_commands_and_configuration_import_no_slow_library() -> None:
     assert out.stdout.strip() == "[]"
 
 
-def tests_imported(source: str) -> set[str]:
+def imported_tests(source: str) -> set[str]:
     """Return the test files that a module imports: names with a part ``test_…`` or ``conftest``."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
@@ -172,11 +172,11 @@ def tests_imported(source: str) -> set[str]:
     ],
 )
 def test_a_test_that_imports_another_is_caught_in_any_form(line: str) -> None:
-    assert tests_imported(line)
+    assert imported_tests(line)
 
 
 def test_test_files_share_helpers_without_importing_each_other() -> None:
-    found = {str(file.relative_to(TESTS)): tests_imported(file.read_text()) for file in TESTS.rglob("*.py")}
+    found = {str(file.relative_to(TESTS)): imported_tests(file.read_text()) for file in TESTS.rglob("*.py")}
     assert not {file: names for file, names in found.items() if names}
 
 
