@@ -286,8 +286,8 @@ def save(dataset: Any, folder: Path) -> tuple[int, int]:
     """The edges, each once, and the features as files."""
     graph = dataset.load()
     csr = graph.undirected
-    upper = csr.rows < csr.indices
-    np.save(folder / "source", csr.rows[upper].astype(np.int64))
+    upper = csr.row_indices() < csr.indices
+    np.save(folder / "source", csr.row_indices()[upper].astype(np.int64))
     np.save(folder / "target", csr.indices[upper].astype(np.int64))
     np.save(folder / "x", graph.features)
     return csr.entries, graph.features.shape[1]

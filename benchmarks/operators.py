@@ -25,6 +25,7 @@ from sign.datasets.cora import Cora
 from sign.datasets.synthetic.communities import Communities
 from sign.engines.local.engine import LocalEngine
 from sign.graph.csr import CSR
+from sign.graph.csr_transforms import add_self_loops
 from sign.graph.graph import Graph
 from sign.operators.motif_counts import triangles
 from sign.operators.ppr import PersonalizedPageRank
@@ -46,7 +47,7 @@ def best_of(function: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
 
 
 def pyg_ppr(looped: CSR, alpha: float, epsilon: float) -> Any:
-    pairs = torch.from_numpy(np.stack([looped.rows, looped.indices]).astype(np.int64))
+    pairs = torch.from_numpy(np.stack([looped.row_indices(), looped.indices]).astype(np.int64))
     edges = EdgeIndex(pairs, sparse_size=(looped.nodes, looped.nodes), sort_order="row")
     return get_ppr(edges, alpha=alpha, eps=epsilon, num_nodes=looped.nodes)
 
@@ -56,13 +57,13 @@ def same_entries(ours: CSR, index: torch.Tensor) -> bool:
     if ours.entries != index.shape[1]:
         return False
     codes = (index[0] * ours.nodes + index[1]).numpy()
-    return bool((np.sort(codes) == ours.rows.astype(np.int64) * ours.nodes + ours.indices).all())
+    return bool((np.sort(codes) == ours.row_indices().astype(np.int64) * ours.nodes + ours.indices).all())
 
 
 def ppr(graph: Graph, alpha: float, epsilon: float, repetitions: int, table: Table) -> None:
     push = PersonalizedPageRank("push", alpha=alpha, epsilon=epsilon)
     ours, matrix = best_of(lambda: push.matrix(graph), repetitions)
-    looped = graph.undirected.with_loops()
+    looped = add_self_loops(graph.undirected)
     theirs, (index, _) = best_of(lambda: pyg_ppr(looped, alpha, epsilon), repetitions)
     solve = PersonalizedPageRank(alpha=alpha)
     engine = LocalEngine()
@@ -86,7 +87,7 @@ def dense_error(graph: Graph, features: np.ndarray, alpha: float, solved: np.nda
     """The largest difference to the dense inverse, relative to the largest entry."""
     if graph.nodes > DENSE_LIMIT:
         return "too large"
-    weights = graph.undirected.with_loops().to_scipy().toarray().astype(np.float64)
+    weights = add_self_loops(graph.undirected).to_scipy().toarray().astype(np.float64)
     scale = weights.sum(axis=1) ** -0.5
     system = np.eye(graph.nodes) - (1 - alpha) * scale[:, None] * weights * scale[None, :]
     exact = np.linalg.solve(system, np.column_stack([features, np.ones(graph.nodes)]))

@@ -95,5 +95,5 @@ def _graph(data: Data) -> Graph:
         train=np.arange(nodes),
         val=nothing,
         test=nothing,
-        directed=not adjacency.is_symmetric,
+        directed=not adjacency.is_symmetric(),
     )

@@ -140,7 +140,7 @@ def test_wrong_members_of_the_adjacency_get_one_sentence(tmp_path: Path) -> None
         arrays = dict(raw)
     for name, wrong, sentence in [
         ("indices", arrays["indices"].astype(np.float32), "indices is float32"),
-        ("indices", arrays["indices"] + 1, "an edge names node 8"),
+        ("indices", arrays["indices"] + 1, "an edge refers to node 8"),
         ("indptr", arrays["indptr"][::-1], "do not divide its 17 entries"),
         ("indptr", arrays["indptr"][:-1], "7 rows for a matrix of shape"),
         ("indptr", np.array([{}]), "indptr is object"),

@@ -43,7 +43,7 @@ def test_it_is_what_pyg_reads(tmp_path: Path) -> None:
     assert (ours.features[:] == theirs.x.numpy()).all()
     source, target = theirs.edge_index.numpy()  # sorted by target; the graph is symmetric
     assert (source == ours.adjacency.indices).all()
-    assert (target == ours.adjacency.rows).all()
+    assert (target == ours.adjacency.row_indices()).all()
     for split in ("train", "val", "test"):
         nodes = ours.nodes_of(split)
         assert (nodes == np.flatnonzero(theirs[f"{split}_mask"].numpy())).all()

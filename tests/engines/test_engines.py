@@ -100,7 +100,7 @@ def test_some_rows_are_those_of_all_rows_and_read_nothing_else(
     rows = np.array([i for i in range(graph.nodes) if chosen >> i & 1], np.int64)
     matrix = Matrix(graph.adjacency, left=np.full(graph.nodes, 2, np.float32), self_loop=loop)
     expected = engine.product(matrix, graph.features)[rows]
-    read = graph.adjacency.reached(rows)
+    read = graph.adjacency.column_mask(rows)
     read[rows] |= loop != 0
     poisoned = np.where(read[:, None], graph.features, np.float32("nan"))
     found = engine.product(matrix, poisoned, rows)

@@ -65,7 +65,7 @@ def test_an_undirected_graph_is_symmetric() -> None:
 
 
 def test_an_edge_must_name_nodes_that_exist() -> None:
-    with pytest.raises(SignError, match="an edge names node 3, but nodes are numbered 0 to 2"):
+    with pytest.raises(SignError, match="an edge refers to node 3, but nodes are numbered 0 to 2"):
         graph_of([(0, 3)], 3)
 
 

@@ -42,13 +42,15 @@ def test_counts_equal_networkx(seed: int) -> None:
     from sign.testing import graph_of
 
     csr = graph_of(pairs, 300).adjacency
-    per_node = np.bincount(csr.rows, triangles(csr), minlength=300) / 2
+    per_node = np.bincount(csr.row_indices(), triangles(csr), minlength=300) / 2
     assert per_node.tolist() == list(networkx.triangles(peer).values())
 
 
 def test_counts_equal_brute_force_on_cora() -> None:
     csr = Cora().load().adjacency
     neighbours = [set(csr.indices[csr.indptr[i] : csr.indptr[i + 1]].tolist()) for i in range(csr.nodes)]
-    expected = [len(neighbours[i] & neighbours[j]) for i, j in zip(csr.rows, csr.indices, strict=True)]
+    expected = [
+        len(neighbours[i] & neighbours[j]) for i, j in zip(csr.row_indices(), csr.indices, strict=True)
+    ]
     assert triangles(csr).tolist() == expected
     assert sum(expected) // 6 == 1630

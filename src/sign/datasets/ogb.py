@@ -137,5 +137,5 @@ def _nodes(ends: Array, nodes: int) -> Array:
     """The ends of edges in as few bytes as do."""
     if len(ends) and (ends.min() < 0 or ends.max() >= nodes):
         wrong = ends.min() if ends.min() < 0 else ends.max()
-        raise ValueError(f"an edge names node {wrong}, but nodes are numbered 0 to {nodes - 1}")
+        raise ValueError(f"an edge refers to node {wrong}, but nodes are numbered 0 to {nodes - 1}")
     return ends.astype(index_type(nodes))

@@ -14,6 +14,7 @@ from sign.errors import SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import Graph
+from sign.graph.partition import row_pointers
 
 ADDRESS = "https://github.com/kimiyoung/planetoid/raw/master/data"
 FOLDERS = {"cora": "Cora", "citeseer": "CiteSeer", "pubmed": "PubMed"}
@@ -101,7 +102,7 @@ class Planetoid(Dataset):
         lengths[:known], lengths[parts["test.index"]] = np.diff(first.indptr), np.diff(later.indptr)
         ordered = later.select_rows(np.argsort(parts["test.index"]))
         features = SparseFeatures(
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            row_pointers(lengths),
             np.concatenate([first.indices, ordered.indices]),
             first.columns,
             np.concatenate([_values(first), _values(ordered)]),

@@ -94,6 +94,6 @@ def _numbers(text: bytes, columns: int) -> tuple[Array, Array]:
         raise ValueError(f"a line has not the {columns} columns of the first")
     ends = found.reshape(-1, columns)[:, :2] - 1
     if ends.min() < 0 or ends.max() >= 2**31:
-        raise ValueError(f"an edge names node {ends.min() + 1} or {ends.max() + 1}; nodes begin with 1")
+        raise ValueError(f"an edge refers to node {ends.min() + 1} or {ends.max() + 1}; nodes begin with 1")
     source, target = ends.astype(np.int32).T
     return source, target

@@ -225,7 +225,7 @@ def _needed(
         needed[power] = rows
         if rows is None:
             continue
-        read = matrix.csr.reached(rows)
+        read = matrix.csr.column_mask(rows)
         for others in (rows if matrix.self_loop else None, used if power - 1 in wanted else None):
             if others is not None:
                 read[others] = True

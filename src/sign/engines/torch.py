@@ -13,6 +13,7 @@ import numpy as np
 from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, Floats, index_type
+from sign.graph.csr_transforms import clear_other_rows
 from sign.graph.matrix import Matrix
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class TorchEngine(Engine):
         import torch
 
         device = self._device()
-        chosen = matrix.csr if rows is None else matrix.csr.with_rows(rows)
+        chosen = matrix.csr if rows is None else clear_other_rows(matrix.csr, rows)
         sparse = _sparse(chosen, device)
         left, right = (_factor(factor, device) for factor in (matrix.left, matrix.right))
         out = np.empty_like(x, np.float32) if out is None else out

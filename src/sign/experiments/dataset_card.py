@@ -10,6 +10,7 @@ from rich.table import Table
 
 from sign.engines.base import Engine
 from sign.graph.csr import CSR, Array
+from sign.graph.csr_transforms import remove_self_loops
 from sign.graph.features import Features
 from sign.graph.graph import SPLITS, Graph
 from sign.operators.adjacency import NormalizedAdjacency
@@ -64,10 +65,10 @@ class Card:
 
 def card_of(graph: Graph, engine: Engine) -> Card:
     """Count, and measure one product."""
-    simple = graph.undirected.without_loops()
-    loops = graph.adjacency.entries - graph.adjacency.without_loops().entries
+    simple = remove_self_loops(graph.undirected)
+    loops = graph.adjacency.entries - remove_self_loops(graph.adjacency).entries
     edges = graph.adjacency.entries if graph.directed else (graph.adjacency.entries + loops) // 2
-    listed = graph.adjacency.listed
+    listed = graph.adjacency.listed_edges
     components, largest = _components(simple)
     balance = _balance(graph, np.arange(graph.nodes))
     rows = sum(len(graph.nodes_of(split)) for split in SPLITS)

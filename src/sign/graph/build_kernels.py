@@ -1,8 +1,8 @@
-"""Compiled loops that make sparse rows: counting sort, transposition, merging, choosing.
+"""Compiled loops that build CSR arrays: counting sort, transposition, merging, selection.
 
-Where rows are scattered, each thread owns a range of the result's rows and reads all of the input, so no two
-threads write to one row and the result does not depend on their number. Input is read in order and the
-result is written a window of rows at a time, so all of it may be memory-mapped.
+Where entries are scattered to rows, each thread owns a range of the output rows and reads all of the input, so no
+two threads write to one row and the result does not depend on the number of threads. Input is read in order and
+output is written one window of rows at a time, so all arrays may be memory-mapped.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from sign.system.jit import compiled, compiled_parallel
 
 @compiled_parallel
 def count_edges(source: Any, target: Any, both: Any, bounds: Any, counts: Any) -> None:
-    """Add the number of edges of every row; ``both`` counts an edge at its two ends, a loop once."""
+    """Add the number of entries of every row; with ``both``, an edge counts at both ends and a self-loop once."""
     for part in prange(len(bounds) - 1):
         low, high = bounds[part], bounds[part + 1]
         for e in range(len(source)):
@@ -30,7 +30,7 @@ def count_edges(source: Any, target: Any, both: Any, bounds: Any, counts: Any) -
 def place_edges(
     source: Any, target: Any, weights: Any, both: Any, bounds: Any, cursors: Any, indices: Any, values: Any
 ) -> None:
-    """Write each edge to the place that its row has come to; rows outside ``bounds`` wait."""
+    """Write each edge to the cursor of its row, for rows within ``bounds``."""
     for part in prange(len(bounds) - 1):
         low, high = bounds[part], bounds[part + 1]
         for e in range(len(source)):
@@ -49,14 +49,14 @@ def place_edges(
 
 @compiled_parallel
 def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any) -> None:
-    """Sort the columns of each row and join equal ones, adding their values; ``lengths`` is what is left."""
+    """Sort the columns of each row and merge duplicates, adding their values; ``lengths`` becomes the new length."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
             low, high = indptr[i], indptr[i + 1]
-            rising = True
+            is_sorted = True
             for e in range(low + 1, high):
-                rising = rising and indices[e - 1] < indices[e]
-            if rising:
+                is_sorted = is_sorted and indices[e - 1] < indices[e]
+            if is_sorted:
                 lengths[i] = high - low
                 continue
             if values is None:
@@ -65,7 +65,7 @@ def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any)
                 order = np.argsort(indices[low:high], kind="mergesort")
                 indices[low:high] = indices[low:high][order]
                 values[low:high] = values[low:high][order]
-            kept = low
+            end = low
             e = low
             while e < high:
                 column = indices[e]
@@ -74,26 +74,26 @@ def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any)
                     if values is not None:
                         total += values[e]
                     e += 1
-                indices[kept] = column
+                indices[end] = column
                 if values is not None:
-                    values[kept] = total
-                kept += 1
-            lengths[i] = kept - low
+                    values[end] = total
+                end += 1
+            lengths[i] = end - low
 
 
 @compiled
 def close_gaps(indptr: Any, lengths: Any, array: Any) -> None:
-    """Move the first ``lengths`` entries of each row to the left, over what the rows before gave up."""
-    filled = indptr[0]
+    """Move the first ``lengths`` entries of each row to the left, so that rows are contiguous again."""
+    cursor = indptr[0]
     for i in range(len(lengths)):
         for e in range(indptr[i], indptr[i] + lengths[i]):
-            array[filled] = array[e]
-            filled += 1
+            array[cursor] = array[e]
+            cursor += 1
 
 
 @compiled_parallel
 def count_columns(indptr: Any, indices: Any, bounds: Any, counts: Any) -> None:
-    """How often each column of sorted rows occurs."""
+    """Add the number of entries of every column; rows are sorted."""
     for part in prange(len(bounds) - 1):
         low, high = bounds[part], bounds[part + 1]
         for i in range(len(indptr) - 1):
@@ -115,7 +115,7 @@ def place_columns(
     out_values: Any,
     first: Any,
 ) -> None:
-    """Write the entries of columns within ``bounds`` as rows; the first row is number ``first``."""
+    """Write the entries of columns within ``bounds`` as rows of the transpose; ``first`` is the first input row."""
     for part in prange(len(bounds) - 1):
         low, high = bounds[part], bounds[part + 1]
         for i in range(len(indptr) - 1):
@@ -132,17 +132,17 @@ def place_columns(
 
 @compiled_parallel
 def count_union(indptr: Any, indices: Any, other: Any, other_indices: Any, bounds: Any, lengths: Any) -> None:
-    """Columns of each row that are in one matrix or the other."""
+    """Count the columns of each row that are in either matrix."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
             e, f = indptr[i], other[i]
-            found = 0
+            count = 0
             while e < indptr[i + 1] and f < other[i + 1]:
                 a, b = indices[e], other_indices[f]
                 e += a <= b
                 f += b <= a
-                found += 1
-            lengths[i] = found + (indptr[i + 1] - e) + (other[i + 1] - f)
+                count += 1
+            lengths[i] = count + (indptr[i + 1] - e) + (other[i + 1] - f)
 
 
 @compiled_parallel
@@ -158,46 +158,46 @@ def fill_mean(
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    """Half the sum of two matrices, row by row."""
+    """Write half the sum of two matrices, row by row."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
-            e, f, filled = indptr[i], other[i], out[i]
+            e, f, cursor = indptr[i], other[i], out[i]
             while e < indptr[i + 1] or f < other[i + 1]:
-                ours = f == other[i + 1] or (e < indptr[i + 1] and indices[e] <= other_indices[f])
-                theirs = e == indptr[i + 1] or (f < other[i + 1] and other_indices[f] <= indices[e])
-                out_indices[filled] = indices[e] if ours else other_indices[f]
+                from_left = f == other[i + 1] or (e < indptr[i + 1] and indices[e] <= other_indices[f])
+                from_right = e == indptr[i + 1] or (f < other[i + 1] and other_indices[f] <= indices[e])
+                out_indices[cursor] = indices[e] if from_left else other_indices[f]
                 total = np.float32(0)
-                if ours:
+                if from_left:
                     total += np.float32(1) if values is None else values[e]
                     e += 1
-                if theirs:
+                if from_right:
                     total += np.float32(1) if other_values is None else other_values[f]
                     f += 1
-                out_values[filled] = np.float32(0.5) * total
-                filled += 1
+                out_values[cursor] = np.float32(0.5) * total
+                cursor += 1
 
 
 @compiled_parallel
-def copy_chosen(indptr: Any, array: Any, chosen: Any, bounds: Any, out: Any, out_array: Any) -> None:
-    """The chosen entries of each row."""
+def copy_selected(indptr: Any, array: Any, mask: Any, bounds: Any, out: Any, out_array: Any) -> None:
+    """Copy the entries of each row where ``mask`` is true."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
-            filled = out[i]
+            cursor = out[i]
             for e in range(indptr[i], indptr[i + 1]):
-                if chosen[e]:
-                    out_array[filled] = array[e]
-                    filled += 1
+                if mask[e]:
+                    out_array[cursor] = array[e]
+                    cursor += 1
 
 
 @compiled_parallel
-def count_induced(indptr: Any, indices: Any, nodes: Any, place: Any, bounds: Any, lengths: Any) -> None:
-    """Entries between chosen nodes; ``place`` is -1 for all others."""
+def count_induced(indptr: Any, indices: Any, nodes: Any, number: Any, bounds: Any, lengths: Any) -> None:
+    """Count the entries between selected nodes; ``number`` is the new number of a node, -1 if it is not selected."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
-            found = 0
+            count = 0
             for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
-                found += place[indices[e]] >= 0
-            lengths[i] = found
+                count += number[indices[e]] >= 0
+            lengths[i] = count
 
 
 @compiled_parallel
@@ -206,20 +206,20 @@ def fill_induced(
     indices: Any,
     values: Any,
     nodes: Any,
-    place: Any,
+    number: Any,
     bounds: Any,
     out: Any,
     out_indices: Any,
     out_values: Any,
 ) -> None:
-    """The entries between chosen nodes, renumbered."""
+    """Write the entries between selected nodes, renumbered."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
-            filled = out[i]
+            cursor = out[i]
             for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
-                j = place[indices[e]]
+                j = number[indices[e]]
                 if j >= 0:
-                    out_indices[filled] = j
+                    out_indices[cursor] = j
                     if values is not None:
-                        out_values[filled] = values[e]
-                    filled += 1
+                        out_values[cursor] = values[e]
+                    cursor += 1

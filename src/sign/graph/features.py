@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sign.graph.csr import Array, Floats
+from sign.graph.partition import row_pointers
 from sign.system import arrays
 from sign.system.hashing import digest
 
@@ -68,7 +69,7 @@ class SparseFeatures:
     def select_rows(self, rows: Array) -> "SparseFeatures":
         """Some rows, still sparse."""
         lengths = np.diff(self.indptr)[rows]
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        indptr = row_pointers(lengths)
         places = np.repeat(self.indptr[rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
         values = None if self.values is None else self.values[places]
         return SparseFeatures(indptr, self.indices[places], self.columns, values)

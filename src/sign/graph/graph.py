@@ -7,6 +7,7 @@ import numpy as np
 
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, check_weights
+from sign.graph.csr_transforms import induced_subgraph, symmetrize
 from sign.graph.features import Features, SparseFeatures, select_rows
 from sign.system import arrays
 from sign.system.hashing import digest
@@ -62,7 +63,7 @@ class Graph:
         r"""The symmetric adjacency: :math:`W = ½(W_d + W_d^⊤)` of a directed graph."""
         if not self.directed:
             return self.adjacency
-        return self.adjacency.mean_with_transpose()
+        return symmetrize(self.adjacency)
 
     @cached_property
     def features_digest(self) -> str:
@@ -79,7 +80,7 @@ class Graph:
         empty = np.empty(0, np.int64)
         return replace(
             self,
-            adjacency=self.adjacency.induced(self.train),
+            adjacency=induced_subgraph(self.adjacency, self.train),
             features=select_rows(self.features, self.train),
             labels=self.labels[self.train],
             train=np.arange(len(self.train)),
@@ -88,13 +89,13 @@ class Graph:
         )
 
     def _check_edges(self) -> None:
-        if not self.adjacency.is_canonical:
+        if not self.adjacency.is_canonical():
             raise SignError(
                 f"{self.name}: rows of the adjacency name no node, or are not sorted; use CSR.from_edges"
             )
         if self.adjacency.weights is not None:
             check_weights(self.adjacency.weights, self.adjacency.entries)
-        if not self.directed and not self.adjacency.is_symmetric:
+        if not self.directed and not self.adjacency.is_symmetric():
             raise SignError(
                 f"{self.name}: an edge of the undirected graph lacks its reverse; add it, or set directed=True"
             )

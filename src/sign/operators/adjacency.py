@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from sign.graph.csr_transforms import drop_edges
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, inverse_power
@@ -41,7 +42,7 @@ class NormalizedAdjacency(Operator):
 
     def matrix(self, graph: Graph) -> Matrix:
         """The matrix, its normalisation kept as factors on both sides."""
-        csr = graph.undirected.without_some(self.drop_edges, self.drop_seed)
+        csr = drop_edges(graph.undirected, self.drop_edges, self.drop_seed)
         loop = 1.0 if self.normalization == "gcn" else 0.0
         degrees = csr.row_sums + loop
         if self.normalization == "row":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from sign.graph.csr_transforms import remove_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
@@ -29,5 +30,5 @@ class CliqueAdjacency(Operator):
         """The weighted counts, with their row sums as a factor on the left."""
         from sign.operators.motif_counts import cliques
 
-        csr = graph.undirected.without_loops()
+        csr = remove_self_loops(graph.undirected)
         return motif_matrix(csr, cliques(csr, self.size))

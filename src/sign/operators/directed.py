@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sign.graph.csr_transforms import drop_edges, remove_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, inverse_power
@@ -33,6 +34,6 @@ class DirectedAdjacency(Operator):
 
     def matrix(self, graph: Graph) -> Matrix:
         """The rows of one direction, with their sums as a factor on the left."""
-        csr = graph.adjacency.without_loops().without_some(self.drop_edges, self.drop_seed)
+        csr = drop_edges(remove_self_loops(graph.adjacency), self.drop_edges, self.drop_seed)
         csr = csr.transposed if self.transposed else csr
         return Matrix(csr, left=inverse_power(csr.row_sums, 1))

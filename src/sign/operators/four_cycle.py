@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sign.graph.csr_transforms import remove_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
@@ -25,5 +26,5 @@ class FourCycleAdjacency(Operator):
         """The weighted counts, with their row sums as a factor on the left."""
         from sign.operators.motif_counts import four_cycles
 
-        csr = graph.undirected.without_loops()
+        csr = remove_self_loops(graph.undirected)
         return motif_matrix(csr, four_cycles(csr))

@@ -15,6 +15,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from sign.graph.csr import CSR, Array
+from sign.graph.partition import row_pointers
 from sign.system.jit import compiled, compiled_parallel
 
 CHUNK = 256  # rows that a thread takes at a time
@@ -46,7 +47,7 @@ def four_cycles(csr: CSR) -> Array:
 def orient(csr: CSR) -> tuple[Array, Array]:
     """Rows that keep, of each edge, the direction to the end of higher degree."""
     lengths = count_upwards(csr.indptr, csr.indices)
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    indptr = row_pointers(lengths)
     indices = np.empty(indptr[-1], csr.indices.dtype)
     fill_upwards(csr.indptr, csr.indices, indptr, indices)
     return indptr, indices

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 
 from sign.graph.csr import CSR, Array, Floats
+from sign.graph.csr_transforms import add_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, Polynomial, Product, inverse_power
@@ -99,5 +100,5 @@ class PersonalizedPageRank(Operator):
     def _pushed(self, csr: CSR) -> Matrix:
         from sign.operators.ppr_push import push_rows
 
-        rows = push_rows(csr.with_loops(), self._restart, self.epsilon, self.threshold, self.top_k)
+        rows = push_rows(add_self_loops(csr), self._restart, self.epsilon, self.threshold, self.top_k)
         return Matrix(rows)

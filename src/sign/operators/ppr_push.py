@@ -7,6 +7,7 @@ import numpy as np
 from numba import prange
 
 from sign.graph.csr import CSR, Array, index_type
+from sign.graph.partition import row_pointers
 from sign.system.jit import compiled, compiled_parallel
 
 BATCH = 1 << 16  # sources that are pushed at a time
@@ -58,7 +59,7 @@ def push_rows(csr: CSR, alpha: float, epsilon: float, threshold: float, top_k: i
         counts.append(lengths)
         columns += found
         values += weights
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64)
+    indptr = row_pointers(np.concatenate(counts))
     indices = np.concatenate(columns).astype(index_type(csr.nodes), copy=False)
     return CSR(indptr, indices, np.concatenate(values))
 

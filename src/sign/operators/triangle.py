@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sign.graph.csr import CSR, Array
+from sign.graph.csr_transforms import remove_self_loops, select_entries
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
@@ -36,7 +37,7 @@ class TriangleAdjacency(Operator):
 
     def matrix(self, graph: Graph, count: Count | None = None) -> Matrix:
         """The weighted counts, with their row sums as a factor on the left; an engine may ``count`` them."""
-        csr = graph.undirected if self.keep_self_loops else graph.undirected.without_loops()
+        csr = graph.undirected if self.keep_self_loops else remove_self_loops(graph.undirected)
         return motif_matrix(csr, common_neighbours(csr, count))
 
 
@@ -45,13 +46,14 @@ def common_neighbours(csr: CSR, count: Count | None = None) -> Array:
     from sign.operators.motif_counts import triangles
 
     count = count or triangles
-    loops = csr.rows == csr.indices
+    rows = csr.row_indices()
+    loops = rows == csr.indices
     if not loops.any():
         return count(csr)
     counts = np.empty(csr.entries, np.int64)
-    counts[~loops] = count(csr.keep(~loops))
+    counts[~loops] = count(select_entries(csr, ~loops))
     looped = np.zeros(csr.nodes, np.int64)
-    looped[csr.rows[loops]] = 1
-    counts[~loops] += looped[csr.rows[~loops]] + looped[csr.indices[~loops]]
-    counts[loops] = np.diff(csr.indptr)[csr.rows[loops]]
+    looped[rows[loops]] = 1
+    counts[~loops] += looped[rows[~loops]] + looped[csr.indices[~loops]]
+    counts[loops] = np.diff(csr.indptr)[rows[loops]]
     return counts

@@ -26,7 +26,7 @@ class Built:
         graph = settings.dataset.load()
         self.features = torch.from_numpy(np.array(graph.features))
         csr = graph.adjacency
-        self.edges = torch.from_numpy(np.stack([csr.rows, csr.indices]).astype(np.int64))
+        self.edges = torch.from_numpy(np.stack([csr.row_indices(), csr.indices]).astype(np.int64))
         self.network: SIGN = make_task(settings, self.datamodule).network.eval()
 
     def outputs(self, weight: Tensor, bias: Tensor, peer: torch.nn.Module) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sign.graph.csr import Array
+from sign.graph.csr_transforms import remove_self_loops
 from sign.graph.graph import Graph
 from sign.operators.triangle import TriangleAdjacency
 
@@ -20,7 +21,7 @@ def triangle_deviations(graph: Graph, keep_self_loops: bool = False) -> Array:
     For node i it is that of :math:`T_{ij}`, :math:`j ∈ N(i)`, with the zeros of neighbours that share no
     triangle. Nodes without neighbours are left out.
     """
-    csr = graph.undirected if keep_self_loops else graph.undirected.without_loops()
+    csr = graph.undirected if keep_self_loops else remove_self_loops(graph.undirected)
     degrees = np.diff(csr.indptr)
     weights = TriangleAdjacency(keep_self_loops).matrix(graph).to_scipy()
     squares = np.asarray(weights.multiply(weights).sum(axis=1)).ravel()

@@ -404,7 +404,7 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ),
         (
             {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n", "edges.csv": "0,3\n"},
-            r"an edge names node 3, but nodes are numbered 0 to 2",
+            r"an edge refers to node 3, but nodes are numbered 0 to 2",
         ),
         ({"nodes.csv": "id,label,x\na,0,1\na,1,2\n"}, r"nodes.csv, column id: a is there twice"),
         ({"nodes.csv": "id,label,x\na,0,1\n,1,2\n"}, r"nodes.csv, column id: row 1 has no id"),

@@ -49,7 +49,7 @@ def test_equal_settings_give_equal_graphs_wherever_they_lie(
 def test_most_edges_join_nodes_of_a_class() -> None:
     graph = Lookalike(name="x", like="ogbn-products", scale=0.002).load()
     csr = graph.adjacency
-    assert (graph.labels[csr.rows] == graph.labels[csr.indices]).mean() > 0.6
+    assert (graph.labels[csr.row_indices()] == graph.labels[csr.indices]).mean() > 0.6
 
 
 def test_a_scale_that_leaves_nothing_is_refused() -> None:

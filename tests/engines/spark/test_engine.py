@@ -34,6 +34,7 @@ from sign.engines.spark.engine import SparkEngine
 from sign.errors import FieldError, SignError
 from sign.graph.classification import classification_of
 from sign.graph.csr import Floats
+from sign.graph.csr_transforms import select_entries
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
@@ -87,10 +88,10 @@ OPERATORS: dict[str, Operator] = {
 def a_graph() -> Graph:
     """Directed, with self-loops, rows that no split uses, and nodes without edges."""
     drawn = Communities(nodes=240, edges=1500, features=20, classes=4).load()
-    keep = (drawn.adjacency.rows + drawn.adjacency.indices) % 3 != 0
-    keep &= (drawn.adjacency.rows < 220) & (drawn.adjacency.indices < 220)
+    keep = (drawn.adjacency.row_indices() + drawn.adjacency.indices) % 3 != 0
+    keep &= (drawn.adjacency.row_indices() < 220) & (drawn.adjacency.indices < 220)
     few = {split: drawn.nodes_of(split)[::5] for split in ("train", "val", "test")}
-    return replace(drawn, adjacency=drawn.adjacency.keep(keep), directed=True, **few)
+    return replace(drawn, adjacency=select_entries(drawn.adjacency, keep), directed=True, **few)
 
 
 def hops_of(engine: Engine, folder: Path, operators: dict[str, Operator], **store: Any) -> Hops:

@@ -78,7 +78,7 @@ class Custom(Dataset):
         if parts.weights is not None and not self.directed:
             # Where the file has both directions, adding reverses would double the weights.
             listed = CSR.from_edges(*edges)
-            if listed.is_symmetric:
+            if listed.is_symmetric():
                 return listed
         return CSR.from_edges(*edges, both=not self.directed)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from sign.graph.query_kernels import scatter
+from sign.graph.query_kernels import splitmix64
 from sign.system.jit import compiled_inline, compiled_parallel
 
 SLOPE = 0.5  # popularity falls with rank like r ** -1/2: degrees follow a power law with exponent 3
@@ -38,16 +38,16 @@ def draw_edges(
     locality that real ones lack.
     """
     ranks = nodes // communities
-    start = scatter(np.uint64(seed))
+    start = splitmix64(np.uint64(seed))
     for e in prange(len(source)):
-        bits = scatter(start + np.uint64(first + e))
-        more = scatter(bits)
+        bits = splitmix64(start + np.uint64(first + e))
+        more = splitmix64(bits)
         home = np.int64(uniform(bits) * communities)
         other = home
         if uniform(more) >= INSIDE:
-            other = np.int64(uniform(scatter(more + np.uint64(1))) * communities)
-        one = popular(scatter(bits + np.uint64(2)), ranks) * communities + home
-        two = popular(scatter(more + np.uint64(3)), ranks) * communities + other
+            other = np.int64(uniform(splitmix64(more + np.uint64(1))) * communities)
+        one = popular(splitmix64(bits + np.uint64(2)), ranks) * communities + home
+        two = popular(splitmix64(more + np.uint64(3)), ranks) * communities + other
         if one == two:
             two = (one + communities) % nodes
         source[e] = one * factor % nodes

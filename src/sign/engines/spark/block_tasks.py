@@ -12,7 +12,7 @@ from sign.engines.spark.records import Record, pack, pieces, unpack
 from sign.engines.spark.shared_folder import Shared, open_shared
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.matrix import Matrix
-from sign.graph.partition import pointers
+from sign.graph.partition import row_pointers
 
 # The kinds of records of a range, in the order in which a task reads them. The first three are the state between two
 # products: a term of the polynomial, the term before it, and the sum of the terms so far.
@@ -110,7 +110,7 @@ class Multiply:
             kept = np.flatnonzero(mask[self.bounds[piece.other] + rows])
             rows, lengths = rows[kept], np.diff(indptr)[kept]
             places = np.repeat(indptr[kept], lengths) + _within(lengths)
-            indptr, indices, values = pointers(lengths), indices[places], values[places]
+            indptr, indices, values = row_pointers(lengths), indices[places], values[places]
         engine = LocalEngine(threads=self.threads)
         for part in pieces(len(rows), 4 * self.width) if len(rows) else [slice(0, 0)]:
             own = indptr[part.start : part.stop + 1]
