@@ -1,9 +1,9 @@
-"""How busy the slots of a search are: ours, and hydra-optuna-sweeper with the joblib launcher, in the same run.
+"""Slot utilisation of a search, ours and hydra-optuna-sweeper with the joblib launcher, in the same run.
 
 python benchmarks/search.py --trials 24 --slots 2
 
-Trials sleep for uneven times, the same ones for both. The ideal is the sum of the trials' seconds over the slots. The
-joblib launcher is no dependency of the project: pip install hydra-joblib-launcher, or it is left out.
+Trials sleep for uneven times, the same ones for both. The ideal is the sum of these times divided by the number of
+slots. The joblib launcher is not a dependency of the project: without hydra-joblib-launcher it is not measured.
 """
 
 import argparse
@@ -23,13 +23,13 @@ LENGTHS = "SIGN_BENCHMARK_LENGTHS"
 
 
 def lengths(trials: int) -> list[float]:
-    """Mostly short trials, and some that are six times as long."""
+    """Draw mostly short durations, and some that are six times as long."""
     draw = random.Random(0)
     return [round(draw.choice([1.5, 1.5, 2.0, 3.0, 9.0]) * draw.uniform(0.8, 1.2), 3) for _ in range(trials)]
 
 
 def ours(seconds: Sequence[float], slots: int, folder: Path) -> tuple[float, float]:
-    """Wall-clock seconds of our search, and the sum of the seconds of its trials."""
+    """Return the wall-clock seconds of our search, and the sum of the seconds of its trials."""
     from optuna.distributions import FloatDistribution
 
     from sign.search.scheduler import RunningTrial, Scheduler
@@ -65,17 +65,19 @@ if __name__ == "__main__":
 
 
 def stock(seconds: Sequence[float], slots: int, folder: Path) -> float | None:
-    """Wall-clock seconds of the stock sweeper, from the start of its first trial."""
+    """Return the wall-clock seconds of the stock sweeper."""
     if importlib.util.find_spec("hydra_plugins.hydra_joblib_launcher") is None:
         return None
     program = folder / "stock.py"
     program.write_text(STOCK.format(lengths=LENGTHS))
-    words = ["-m", "hydra/sweeper=optuna", "hydra/launcher=joblib", f"hydra.launcher.n_jobs={slots}"]
-    words += [f"hydra.sweeper.n_jobs={slots}", f"hydra.sweeper.n_trials={len(seconds)}"]
-    words += ["+x=interval(0,1)", f"hydra.sweep.dir={folder}/sweep", "hydra/sweeper/sampler=tpe"]
+    overrides = ["-m", "hydra/sweeper=optuna", "hydra/launcher=joblib", f"hydra.launcher.n_jobs={slots}"]
+    overrides += [f"hydra.sweeper.n_jobs={slots}", f"hydra.sweeper.n_trials={len(seconds)}"]
+    overrides += ["+x=interval(0,1)", f"hydra.sweep.dir={folder}/sweep", "hydra/sweeper/sampler=tpe"]
     environment = {**os.environ, LENGTHS: json.dumps(list(seconds))}
     started = time.perf_counter()
-    subprocess.run([sys.executable, str(program), *words], check=True, env=environment, capture_output=True)
+    subprocess.run(
+        [sys.executable, str(program), *overrides], check=True, env=environment, capture_output=True
+    )
     return time.perf_counter() - started
 
 

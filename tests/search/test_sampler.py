@@ -36,11 +36,11 @@ def test_the_sampler_is_tpe_and_beats_random_search() -> None:
     nodes = [compose_search("hparams_search=tpe", "dataset=flickr"), random]
     lowest: list[list[float]] = [[], []]
     for seed in range(6):
-        for node, found in zip(nodes, lowest, strict=True):
+        for node, values in zip(nodes, lowest, strict=True):
             node.hydra.sweeper.sampler.seed = 1000 * seed
             study = optuna.create_study(sampler=make_sampler(node.hydra.sweeper.sampler, 0))
             study.optimize(hills, n_trials=50)
-            found.append(study.best_value)
+            values.append(study.best_value)
     assert mean(lowest[0]) < mean(lowest[1])
 
 

@@ -16,18 +16,18 @@ from sign.errors import SignError
 from sign.search.space import Space, read_space, suggest
 
 
-def composed(*overrides: str) -> DictConfig:
+def compose_config(*overrides: str) -> DictConfig:
     with initialize_config_dir(str(CONF)):
         return compose("train", overrides=list(overrides), return_hydra_config=True)
 
 
-def space(*overrides: str) -> Space:
-    return read_space(composed(*overrides).hydra.sweeper.params, overrides)
+def compose_space(*overrides: str) -> Space:
+    return read_space(compose_config(*overrides).hydra.sweeper.params, overrides)
 
 
 def test_the_inductive_space_is_that_of_the_appendix() -> None:
-    found = space("hparams_search=tpe", "dataset=flickr")
-    assert found.distributions == {
+    space = compose_space("hparams_search=tpe", "dataset=flickr")
+    assert space.distributions == {
         "training.learning_rate": FloatDistribution(0.0001, 0.0025),
         "training.batch_size": IntDistribution(130, 2040, step=10),
         "training.weight_decay": FloatDistribution(0.0, 0.0001),
@@ -38,7 +38,7 @@ def test_the_inductive_space_is_that_of_the_appendix() -> None:
         "model.classification_units": IntDistribution(515, 1020, step=5),
         "model.activation": CategoricalDistribution(["relu", "prelu"]),
     }
-    assert composed("hparams_search=tpe", "dataset=flickr").search.runs == 5
+    assert compose_config("hparams_search=tpe", "dataset=flickr").search.runs == 5
 
 
 @pytest.mark.parametrize(
@@ -51,16 +51,15 @@ def test_the_inductive_space_is_that_of_the_appendix() -> None:
     ids=["reddit", "flickr", "ppi"],
 )
 def test_the_values_that_the_paper_chose_lie_in_the_space(chosen: dict[str, int]) -> None:
-    found = space("hparams_search=tpe", "dataset=flickr").distributions
-    distributions = {name: found[name] for name in chosen}
-    optuna.trial.create_trial(
-        value=0.0, params=chosen, distributions=distributions
-    )  # raises if one is outside
+    space = compose_space("hparams_search=tpe", "dataset=flickr").distributions
+    distributions = {name: space[name] for name in chosen}
+    # raises if a value is outside its distribution
+    optuna.trial.create_trial(value=0.0, params=chosen, distributions=distributions)
 
 
 def test_yelp_has_the_exceptions_of_the_appendix() -> None:
-    found, usual = (space("hparams_search=tpe", f"dataset={name}") for name in ("yelp", "reddit"))
-    changed = {name for name, d in usual.distributions.items() if found.distributions.get(name) != d}
+    space, usual = (compose_space("hparams_search=tpe", f"dataset={name}") for name in ("yelp", "reddit"))
+    changed = {name for name, d in usual.distributions.items() if space.distributions.get(name) != d}
     assert changed == {
         "training.learning_rate",
         "training.batch_size",
@@ -68,41 +67,41 @@ def test_yelp_has_the_exceptions_of_the_appendix() -> None:
         "model.classification_layers",
         "model.classification_units",
     }
-    assert found.distributions["training.learning_rate"] == FloatDistribution(0.00001, 0.0025)
-    assert found.distributions["training.batch_size"] == IntDistribution(60, 2040, step=10)
-    assert found.distributions["model.dropout"] == FloatDistribution(0.0, 0.8)
-    assert "model.classification_layers=0" in found.overrides
+    assert space.distributions["training.learning_rate"] == FloatDistribution(0.00001, 0.0025)
+    assert space.distributions["training.batch_size"] == IntDistribution(60, 2040, step=10)
+    assert space.distributions["model.dropout"] == FloatDistribution(0.0, 0.8)
+    assert "model.classification_layers=0" in space.overrides
 
 
 def test_sgcn_is_tuned_in_the_same_space() -> None:
     assert (
-        space("hparams_search=tpe", "dataset=ppi", "model=sgcn").distributions
-        == space("hparams_search=tpe", "dataset=ppi").distributions
+        compose_space("hparams_search=tpe", "dataset=ppi", "model=sgcn").distributions
+        == compose_space("hparams_search=tpe", "dataset=ppi").distributions
     )
 
 
 def test_the_transductive_grid_is_that_of_the_appendix() -> None:
-    found = space("hparams_search=grid", "dataset=ogbn-products")
-    points = found.grid()
+    space = compose_space("hparams_search=grid", "dataset=ogbn-products")
+    points = space.grid()
     assert len(points) == 2 * 3 * 2 * 2 * 2
     assert len({tuple(point.items()) for point in points}) == len(points)
     assert {point["training.batch_size"] for point in points} == {4096, 8192, 16384}
-    assert {"model.dropout=0.5", "model.activation=prelu"} <= set(found.overrides)
-    assert composed("hparams_search=grid").search.runs == 1
+    assert {"model.dropout=0.5", "model.activation=prelu"} <= set(space.overrides)
+    assert compose_config("hparams_search=grid").search.runs == 1
 
 
 def test_overrides_of_the_command_line_win() -> None:
-    params = composed("hparams_search=tpe", "dataset=flickr").hydra.sweeper.params
-    found = read_space(params, ["dataset=flickr", "model.dropout=0.3", "model.p=2,4", "~model.title"])
-    assert "model.dropout" not in found.distributions
-    assert found.distributions["model.p"] == CategoricalDistribution([2, 4])
-    assert found.highest("model.p") == 4
-    assert {"model.dropout=0.3", "~model.title", "dataset=flickr"} <= set(found.overrides)
+    params = compose_config("hparams_search=tpe", "dataset=flickr").hydra.sweeper.params
+    space = read_space(params, ["dataset=flickr", "model.dropout=0.3", "model.p=2,4", "~model.title"])
+    assert "model.dropout" not in space.distributions
+    assert space.distributions["model.p"] == CategoricalDistribution([2, 4])
+    assert space.highest("model.p") == 4
+    assert {"model.dropout=0.3", "~model.title", "dataset=flickr"} <= set(space.overrides)
 
 
 def test_the_default_configuration_lies_in_the_space_of_its_data_set() -> None:
-    cfg = composed("hparams_search=tpe")
-    point = space("hparams_search=tpe").point_of(cfg)
+    cfg = compose_config("hparams_search=tpe")
+    point = compose_space("hparams_search=tpe").point_of(cfg)
     assert point["training.learning_rate"] == cfg.training.learning_rate
 
 
@@ -123,14 +122,14 @@ def test_a_wrong_space_is_explained(overrides: list[str], message: str) -> None:
 
 def test_a_baseline_outside_the_space_is_rejected() -> None:
     with pytest.raises(SignError, match=r"model.dropout=0.7: outside the search space"):
-        read_space({"model.dropout": "interval(0.1, 0.2)"}, []).point_of(composed())
+        read_space({"model.dropout": "interval(0.1, 0.2)"}, []).point_of(compose_config())
 
 
 def test_overrides_of_the_command_line_win_with_any_prefix() -> None:
     params = {"training.learning_rate": "interval(0.1, 0.2)", "model.p": "choice(1, 2)", "model.alpha": None}
-    found = read_space(params, ["++training.learning_rate=0.001"])
-    assert list(found.distributions) == ["model.p"]
-    assert found.overrides == ("model.alpha=null", "++training.learning_rate=0.001")
+    space = read_space(params, ["++training.learning_rate=0.001"])
+    assert list(space.distributions) == ["model.p"]
+    assert space.overrides == ("model.alpha=null", "++training.learning_rate=0.001")
 
 
 @pytest.mark.parametrize(
@@ -148,13 +147,13 @@ def test_overrides_of_the_command_line_win_with_any_prefix() -> None:
 def test_each_kind_of_sweep_is_a_distribution(
     sweep: str, distribution: BaseDistribution, grid: list[object] | None
 ) -> None:
-    found = read_space({"x": sweep}, [])
-    assert found.distributions == {"x": distribution}
+    space = read_space({"x": sweep}, [])
+    assert space.distributions == {"x": distribution}
     if grid is None:
         with pytest.raises(SignError, match="an interval has no grid"):
-            found.grid()
+            space.grid()
     else:
-        assert [point["x"] for point in found.grid()] == grid
+        assert [point["x"] for point in space.grid()] == grid
 
 
 def test_suggested_values_are_those_of_the_distributions() -> None:

@@ -164,11 +164,11 @@ def test_concurrent_searches_draw_the_values_that_one_search_would_draw(tmp_path
 def test_queued_values_are_used_in_order_and_once(tmp_path: Path) -> None:
     points = [{"x": value} for value in (0.0, 0.5, 1.0)]
     db = StudyDB(tmp_path, "study", SPACE, 3, queue=points)
-    found = []
+    params = []
     while trial := db.next_trial("cpu"):
-        found.append(trial.params)
+        params.append(trial.params)
         db.complete(trial, 0.0)
-    assert found == points
+    assert params == points
 
 
 def test_a_study_rejects_settings_other_than_those_it_was_started_with(tmp_path: Path) -> None:
