@@ -121,9 +121,9 @@ def test_a_truncated_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
         ("flickr", {"classes": {"8": 1}}, "for node 8 of 8"),
         ("yelp", {"classes": {"2": [1, 0]}}, "for node 2 of 8"),
         ("yelp", {"classes": {"2": [2] * 100}}, "labels must be a 0/1 matrix of 100 columns"),
-        ("flickr", {"role": {"va": [0, 5]}}, "a node of the val split is in another split, too"),
-        ("flickr", {"role": {"va": [5, 5]}}, "or one is there twice"),
-        ("flickr", {"role": {"va": [8]}}, "the val split names a node that does not exist"),
+        ("flickr", {"role": {"va": [0, 5]}}, "a node of the val split is also in another split"),
+        ("flickr", {"role": {"va": [5, 5]}}, "or one is duplicated"),
+        ("flickr", {"role": {"va": [8]}}, "the val split contains a node that does not exist"),
         ("flickr", {"role": {"va": "x"}}, "role.json: not a complete data file"),
     ],
 )

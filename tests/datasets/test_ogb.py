@@ -227,7 +227,7 @@ BAD = contents("papers100M")
         ("arxiv", {"features": np.array([["x"]])}, "node-feat.csv.gz: not a complete data file"),
         ("arxiv", {"features": BAD["features"] * np.nan}, "feature 0 of node 0 is nan"),
         ("products", {"splits": {"valid": range(19, 30)}}, "a node of the val split is in another split"),
-        ("products", {"splits": {"valid": [40]}}, "names a node that does not exist"),
+        ("products", {"splits": {"valid": [40]}}, "contains a node that does not exist"),
     ],
 )
 def test_wrong_content_gets_one_sentence(tmp_path: Path, graph: str, change: Any, sentence: str) -> None:

@@ -31,10 +31,10 @@ def nan_features() -> np.ndarray:
         ({"labels": np.array([0, 0, 0, 1])}, "label 1 of a node in a split is not in 0 to 0"),
         ({"labels": np.array([0, 0, -1, 0])}, "label -1 of a node in a split"),
         ({"labels": np.full((4, 1), 2)}, "0/1 matrix"),
-        ({"val": np.array([4])}, "the val split names a node that does not exist"),
-        ({"test": np.array([1])}, "test split is in another split, too"),
-        ({"train": np.array([0, 0])}, "train split are not sorted, or one is there twice"),
-        ({"train": np.empty(0, np.int64)}, "no training nodes"),
+        ({"val": np.array([4])}, "the val split contains a node that does not exist"),
+        ({"test": np.array([1])}, "test split is also in another split"),
+        ({"train": np.array([0, 0])}, "train split are not sorted, or one is duplicated"),
+        ({"train": np.empty(0, np.int64)}, "the train split is empty"),
     ],
 )
 def test_what_does_not_fit_is_refused(graph: Graph, changes: dict, sentence: str) -> None:

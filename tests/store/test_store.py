@@ -106,7 +106,7 @@ def test_a_full_disk_gets_a_sentence_and_leaves_nothing(store: Store) -> None:
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
-        with pytest.raises(SignError, match="no room on the disk for 4"):
+        with pytest.raises(SignError, match="no space on the disk for 4"):
             chain.write(2, np.zeros((1000, 1000), np.float32), 0)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -54,7 +54,7 @@ def test_no_room_for_a_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.posix_fallocate", refuse)
-    with memory.limit(0, tmp_path), pytest.raises(SignError, match=r"no room on the disk for 8.0 MB"):
+    with memory.limit(0, tmp_path), pytest.raises(SignError, match=r"no space on the disk for 8.0 MB"):
         arrays.empty(10**6, np.float64)
 
 

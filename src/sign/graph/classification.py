@@ -1,8 +1,8 @@
-"""What is to be learned: labels of each split, and the graphs that its rows are computed on.
+"""Node classification: labels of each split, and the scopes that its rows are computed on.
 
-Transductive data sets have one scope, ``full``. Inductive ones have two: training rows are computed
-on the graph induced by the training nodes (``train``), validation and test rows on the whole graph
-(``full``), so that nothing of a held-out node reaches a training row.
+Transductive data sets have one scope, ``full``. Inductive ones have two: training rows are computed on the graph
+induced by the training nodes (``train``), validation and test rows on the whole graph (``full``), so no information
+about a held-out node reaches a training row.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sign.graph.graph import SPLITS, Graph
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What hops are computed from: a graph, and how its features are scaled first."""
+    """The input of diffusion: a graph and the scaling of its features."""
 
     graph: Graph
     scaling: FeatureScaling
@@ -27,10 +27,10 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """A set of nodes that hops are computed on, and the splits that take their rows from it.
+    """The graph that hops are computed on, and the rows of the splits that use it.
 
-    ``source`` is what its hops depend on beside the operator, and names them in the store. Where hops came
-    without their graph there is no ``origin``, and nothing can be computed.
+    ``source`` is the part of the store's key that does not depend on the operator. Exported hops have no ``origin``:
+    no other hops can be computed.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Scope:
 
     @cached_property
     def used_nodes(self) -> Array | None:
-        """The nodes that some split uses, sorted; None where that is all of them."""
+        """The sorted nodes that are in some split; None if all are."""
         mask = np.zeros(self.nodes, np.bool_)
         for nodes in self.rows.values():
             mask[nodes] = True
@@ -51,9 +51,9 @@ class Scope:
 
 @dataclass(frozen=True, eq=False)
 class NodeClassification:
-    """Everything about a data set that training needs, beside the hops of its scopes.
+    """What training needs of a data set, beside the hops of its scopes.
 
-    Hops that came without their graph are in a ``store`` of their own, of type ``dtype``.
+    Exported hops are in a ``store`` of their own, with type ``dtype``.
     """
 
     name: str
@@ -67,7 +67,7 @@ class NodeClassification:
 
 
 def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassification:
-    """The classification of a graph: see the module's text."""
+    """Build the node classification of a graph: labels and scopes of its splits."""
     edges = graph.adjacency.entries if graph.directed else graph.adjacency.entries // 2
     sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)
     return NodeClassification(
@@ -82,7 +82,7 @@ def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassi
 
 
 def scopes(graph: Graph, feature_scaling: str = "none") -> list[Scope]:
-    """The scopes of a graph."""
+    """Return one scope for a transductive graph, two for an inductive one."""
     scaling = FeatureScaling.fit(feature_scaling, graph)
     if not graph.inductive:
         return [_scope("full", graph, scaling, {split: graph.nodes_of(split) for split in SPLITS})]

@@ -1,4 +1,4 @@
-"""Scaling in two places: the features before diffusion, the rows of a hop before the network."""
+"""Feature scaling before diffusion, and scaling of hop rows before the network."""
 
 from dataclasses import dataclass
 
@@ -12,35 +12,35 @@ from sign.system.hashing import digest
 
 @dataclass(frozen=True, eq=False)
 class FeatureScaling:
-    """A scaling of features that is fixed by the training nodes alone.
+    """A scaling of node features whose parameters are fitted on the training nodes.
 
-    ``row_sum`` divides each row by the sum of its absolute values; ``standardize`` makes every column
-    of the training nodes have mean 0 and variance 1 (a constant column becomes 0).
+    ``row_sum`` divides each row by the sum of its absolute values; ``standardize`` gives every column mean 0 and
+    variance 1 over the training nodes (a constant column becomes 0).
     """
 
-    how: str
+    method: str
     mean: Floats | None = None
     deviation: Floats | None = None
 
     @classmethod
-    def fit(cls, how: str, graph: Graph) -> "FeatureScaling":
-        """The scaling of ``graph``, fitted on its training nodes."""
-        if how != "standardize":
-            return cls(how)
-        mean = _mean(graph, np.zeros(graph.features.shape[1]), 1)
-        deviation = np.sqrt(_mean(graph, mean, 2))
+    def fit(cls, method: str, graph: Graph) -> "FeatureScaling":
+        """Fit the scaling on the training nodes of ``graph``."""
+        if method != "standardize":
+            return cls(method)
+        mean = _moment(graph, np.zeros(graph.features.shape[1]), 1)
+        deviation = np.sqrt(_moment(graph, mean, 2))
         deviation[deviation == 0] = 1
-        return cls(how, mean.astype(np.float32), deviation.astype(np.float32))
+        return cls(method, mean.astype(np.float32), deviation.astype(np.float32))
 
     @property
     def fingerprint(self) -> str:
-        """What the scaled features depend on, beside the features."""
-        return self.how if self.mean is None else f"{self.how}-{digest(self.mean, self.deviation)}"
+        """The method and, if there are any, a hash of its parameters."""
+        return self.method if self.mean is None else f"{self.method}-{digest(self.mean, self.deviation)}"
 
     def apply(self, features: Array, columns: slice = slice(None)) -> Floats:
-        """Columns of the scaled rows, as float32."""
+        """Return ``columns`` of the scaled rows, as float32."""
         rows = features[:, columns].astype(np.float32)
-        if self.how == "row_sum":
+        if self.method == "row_sum":
             sums = np.abs(features.astype(np.float32, copy=False)).sum(axis=1, keepdims=True)
             rows /= np.where(sums > 0, sums, 1)
         elif self.mean is not None and self.deviation is not None:
@@ -49,7 +49,7 @@ class FeatureScaling:
         return rows
 
 
-def _mean(graph: Graph, center: Array, power: int) -> Array:
+def _moment(graph: Graph, center: Array, power: int) -> Array:
     """Mean of (x - center) ** power over the training nodes, block by block in double precision."""
     total = np.zeros_like(center)
     for _, rows in arrays.gather(graph.features, graph.train):
@@ -57,8 +57,8 @@ def _mean(graph: Graph, center: Array, power: int) -> Array:
     return total / len(graph.train)
 
 
-def scale_hop_rows(rows: Floats, how: str) -> None:
-    """Scale the rows of one hop in place: ``l2`` gives each row length one (rows of zeros stay)."""
-    if how == "l2":
+def scale_hop_rows(rows: Floats, method: str) -> None:
+    """Scale the rows of one hop in place: ``l2`` gives each row unit length (zero rows are unchanged)."""
+    if method == "l2":
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
         rows /= np.where(norms > 0, norms, 1)

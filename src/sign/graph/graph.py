@@ -1,4 +1,4 @@
-"""What is known about a graph, checked once, at the door."""
+"""A graph with features, labels and splits, validated when it is created."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,8 +19,21 @@ SPLITS = ("train", "val", "test")
 class Graph:
     """A graph with node features, labels and a split of its nodes.
 
-    ``adjacency`` holds an entry (i, j) for each edge i → j. Labels are class numbers, with -1 where
-    unknown, or a 0/1 matrix with a column a label (multilabel).
+    Parameters
+    ----------
+    adjacency
+        An entry (i, j) per edge i → j; symmetric unless the graph is ``directed``.
+    labels
+        Class indices, -1 where unknown, or a 0/1 matrix with one column per label (multilabel).
+    train, val, test
+        Sorted, disjoint node indices.
+    inductive
+        Compute training rows on the graph induced by the training nodes.
+
+    Raises
+    ------
+    SignError
+        If shapes, types or values are inconsistent.
     """
 
     name: str
@@ -37,12 +50,14 @@ class Graph:
     def __post_init__(self) -> None:
         if self.nodes == 0:
             raise SignError(f"{self.name}: the graph has no nodes")
-        for what in ("features", "labels"):
-            rows = len(getattr(self, what))
+        for field in ("features", "labels"):
+            rows = len(getattr(self, field))
             if rows != self.nodes:
-                raise SignError(f"{self.name}: {rows} rows of {what} for {self.nodes} nodes")
+                raise SignError(f"{self.name}: {rows} rows of {field} for {self.nodes} nodes")
         if self.features.ndim != 2 or self.features.shape[1] == 0:
-            raise SignError(f"{self.name}: features of shape {self.features.shape}, not nodes × d")
+            raise SignError(
+                f"{self.name}: features of shape {self.features.shape} must have shape (nodes, columns)"
+            )
         self._check_edges()
         self._check_features()
         self._check_splits()
@@ -67,16 +82,16 @@ class Graph:
 
     @cached_property
     def features_digest(self) -> str:
-        """A fingerprint of the features."""
+        """Content hash of the features."""
         return self.features.digest if isinstance(self.features, SparseFeatures) else digest(self.features)
 
     def nodes_of(self, split: str) -> Array:
-        """The nodes of ``train``, ``val`` or ``test``."""
+        """Return the nodes of ``train``, ``val`` or ``test``."""
         nodes: Array = getattr(self, split)
         return nodes
 
     def induced_by_training(self) -> "Graph":
-        """The graph of the training nodes alone; nothing of any other node is in it."""
+        """Return the subgraph induced by the training nodes, without any data of other nodes."""
         empty = np.empty(0, np.int64)
         return replace(
             self,
@@ -91,7 +106,7 @@ class Graph:
     def _check_edges(self) -> None:
         if not self.adjacency.is_canonical():
             raise SignError(
-                f"{self.name}: rows of the adjacency name no node, or are not sorted; use CSR.from_edges"
+                f"{self.name}: adjacency columns are unsorted, duplicated or no nodes; use CSR.from_edges"
             )
         if self.adjacency.weights is not None:
             check_weights(self.adjacency.weights, self.adjacency.entries)
@@ -102,7 +117,7 @@ class Graph:
 
     def _check_features(self) -> None:
         if self.features.dtype.kind not in "fiub":
-            raise SignError(f"{self.name}: features of type {self.features.dtype}; they must be numbers")
+            raise SignError(f"{self.name}: features of type {self.features.dtype} must be numeric")
         for part in arrays.chunks(self.features):
             finite = np.isfinite(self.features[part])
             if not finite.all():
@@ -114,30 +129,32 @@ class Graph:
                 )
 
     def _check_splits(self) -> None:
-        owner = np.zeros(self.nodes, np.int8)
-        for number, split in enumerate(SPLITS, start=1):
+        assigned = np.zeros(self.nodes, np.bool_)
+        for split in SPLITS:
             nodes = self.nodes_of(split)
             if nodes.dtype.kind not in "iu":
-                raise SignError(f"{self.name}: the {split} split has type {nodes.dtype}, not node numbers")
+                raise SignError(
+                    f"{self.name}: the {split} split has type {nodes.dtype}; node indices must be integers"
+                )
             if len(nodes) and (nodes.min() < 0 or nodes.max() >= self.nodes):
-                raise SignError(f"{self.name}: the {split} split names a node that does not exist")
+                raise SignError(f"{self.name}: the {split} split contains a node that does not exist")
             if len(nodes) and (np.diff(nodes) <= 0).any():
                 raise SignError(
-                    f"{self.name}: the nodes of the {split} split are not sorted, or one is there twice"
+                    f"{self.name}: the nodes of the {split} split are not sorted, or one is duplicated"
                 )
-            if owner[nodes].any():
-                raise SignError(f"{self.name}: a node of the {split} split is in another split, too")
-            owner[nodes] = number
+            if assigned[nodes].any():
+                raise SignError(f"{self.name}: a node of the {split} split is also in another split")
+            assigned[nodes] = True
         if not len(self.train):
-            raise SignError(f"{self.name}: there are no training nodes")
+            raise SignError(f"{self.name}: the train split is empty")
 
     def _check_labels(self) -> None:
         used = self.labels[np.concatenate([self.nodes_of(split) for split in SPLITS])]
         if self.multilabel:
             if self.labels.shape[1] != self.classes or not np.isin(used, (0, 1)).all():
-                raise SignError(f"{self.name}: labels must be a 0/1 matrix of {self.classes} columns")
+                raise SignError(f"{self.name}: labels must be a 0/1 matrix with {self.classes} columns")
         elif len(used) and (used.min() < 0 or used.max() >= self.classes):
-            wrong = used.min() if used.min() < 0 else used.max()
+            label = used.min() if used.min() < 0 else used.max()
             raise SignError(
-                f"{self.name}: label {wrong} of a node in a split is not in 0 to {self.classes - 1}"
+                f"{self.name}: label {label} of a node in a split is not in 0 to {self.classes - 1}"
             )

@@ -1,4 +1,4 @@
-"""The sparse matrix that an engine multiplies: rows of an adjacency with scaling factors and self-loops."""
+"""The matrix that an engine multiplies: an adjacency with scaling factors and self-loops."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Matrix:
     r"""The matrix :math:`\mathrm{diag}(l)\,(W + \lambda I)\,\mathrm{diag}(r)` that an engine multiplies.
 
-    Normalisation and self-loops stay factors of the product: no normalised copy of the entries is made.
+    Normalisation and self-loops are applied during the product: the entries are not copied.
     """
 
     csr: CSR
@@ -31,12 +31,12 @@ class Matrix:
                 continue
             if factor.shape != (self.csr.nodes,) or factor.dtype != np.float32:
                 raise SignError(
-                    f"a matrix has a {name} factor of {factor.dtype} and shape {factor.shape}; "
-                    f"it must be float32, one number for each of {self.csr.nodes} nodes"
+                    f"the {name} factor of a matrix has type {factor.dtype} and shape {factor.shape}; "
+                    f"it must be float32 of shape ({self.csr.nodes},)"
                 )
 
     def to_scipy(self) -> "scipy.sparse.csr_array":
-        """The matrix with all factors multiplied out."""
+        """Convert to scipy, with the factors multiplied out."""
         import scipy.sparse
 
         identity = scipy.sparse.eye_array(self.csr.nodes, dtype=np.float32, format="csr")

@@ -1,7 +1,6 @@
-"""Arrays within the memory budget: in memory while there is room, otherwise in anonymous temporary files.
+"""Arrays within the memory budget: in memory up to half of the budget, then in anonymous temporary files.
 
-Inside :func:`sign.system.memory.limit`, :func:`empty` returns an array in memory while half of the budget has room
-for it, and a memory-mapped temporary file beyond that. Call :func:`release` on slices of mapped arrays that are no
+The budget is set by :func:`sign.system.memory.limit`. Call :func:`release` on slices of mapped arrays that are no
 longer needed.
 """
 
@@ -20,35 +19,35 @@ from numpy.typing import DTypeLike, NDArray
 from sign.errors import SignError
 from sign.system import memory
 
-MIN_MAPPED_BYTES = 1 << 20  # bytes of arrays that are not worth a file
+MIN_MAPPED_BYTES = 1 << 20  # smaller arrays are always in memory
 CACHE_LINE = 16  # floats in a cache line
-CHUNK_BYTES = 1 << 25  # bytes of a mapped array that are used at a time
+CHUNK_BYTES = 1 << 25  # of a mapped array that are processed at a time
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # error numbers of a full disk
 
-_ours: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()  # maps that `empty` made
+_created: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()  # maps of `empty`
 
 
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An array with any content, in memory or, beyond the budget, in a file without a name."""
+    """Return an uninitialised array, in memory or, beyond the budget, in an anonymous temporary file."""
     budget = memory.budget.get()
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     if budget is None or size <= MIN_MAPPED_BYTES:
         return np.empty(shape, dtype)
-    if budget.taken + size <= budget.arrays:
+    if budget.allocated + size <= budget.arrays:
         array = np.empty(shape, dtype)
-        budget.taken += size
-        weakref.finalize(array, budget.give_back, size)
+        budget.allocated += size
+        weakref.finalize(array, budget.free, size)
         return array
     budget.scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=budget.scratch) as file:
         reserve(file.fileno(), size, budget.scratch)
         mapped = mmap.mmap(file.fileno(), size)
-        _ours.add(mapped)
+        _created.add(mapped)
         return np.frombuffer(mapped, dtype).reshape(shape)
 
 
-def reserve(descriptor: int, size: int, place: Path) -> None:
-    """Make a file of ``size`` bytes that are really there: writing to a map of it cannot fail later."""
+def reserve(descriptor: int, size: int, path: Path) -> None:
+    """Allocate ``size`` bytes of disk for an open file, so that writing to its memory map cannot fail later."""
     try:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(descriptor, 0, size)
@@ -57,23 +56,23 @@ def reserve(descriptor: int, size: int, place: Path) -> None:
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
-        raise disk_full(place, size) from error
+        raise disk_full(path, size) from error
 
 
-def disk_full(place: Path, size: int) -> SignError:
-    """The sentence for a full disk."""
-    stat = os.statvfs(place if place.is_dir() else place.parent)
+def disk_full(path: Path, size: int) -> SignError:
+    """Return the error for a disk without ``size`` free bytes."""
+    stat = os.statvfs(path if path.is_dir() else path.parent)
     free = memory.format_size(stat.f_bavail * stat.f_frsize)
     return SignError(
-        f"{place}: no room on the disk for {memory.format_size(size)} ({free} are free); "
+        f"{path}: no space on the disk for {memory.format_size(size)} ({free} free); "
         "free some, or set paths.store_dir to another disk"
     )
 
 
 def memory_map(array: NDArray[Any]) -> mmap.mmap | None:
-    """The memory map of a file that an array lies in, if it does.
+    """Return the memory map of a file that holds an array, if any.
 
-    A copy-on-write map does not count: its changes are in memory alone, and letting go of them would lose them.
+    A copy-on-write map does not count: its changes are only in memory, and releasing them would lose them.
     """
     base: Any = array
     shared = False
@@ -82,11 +81,11 @@ def memory_map(array: NDArray[Any]) -> mmap.mmap | None:
             shared = base.mode != "c"
         base = base.base
     base = base.obj if isinstance(base, memoryview) else base
-    return base if isinstance(base, mmap.mmap) and (shared or base in _ours) else None
+    return base if isinstance(base, mmap.mmap) and (shared or base in _created) else None
 
 
 def release(*arrays: Any) -> None:
-    """Let go of the resident pages of mapped arrays; their content stays in their files."""
+    """Drop the resident pages of mapped arrays, whose content stays in their files; ignore other arrays."""
     for array in arrays:
         if not isinstance(array, np.ndarray) or not array.size or (mapped := memory_map(array)) is None:
             continue
@@ -97,28 +96,28 @@ def release(*arrays: Any) -> None:
 
 
 def chunk_slices(array: Any, size: int | None = None) -> list[slice]:
-    """Parts of about ``size`` bytes along the first axis."""
+    """Return slices of about ``size`` bytes along the first axis."""
     return row_slices(len(array), array[:1].nbytes, size)
 
 
 def row_slices(rows: int, row_bytes: int, size: int | None = None) -> list[slice]:
-    """Parts of about ``size`` bytes of so many rows."""
+    """Return slices of about ``size`` bytes of this number of rows."""
     step = max(1, (size or CHUNK_BYTES) // max(1, row_bytes))
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
 def chunks(array: Any) -> Iterator[slice]:
-    """The slices of an array; each is released when the next is taken."""
+    """Iterate over slices of an array along its first axis; each is released before the next one."""
     for part in chunk_slices(array):
         yield part
-        if isinstance(array, np.ndarray):  # a part of sparse features would be made only to be let go
+        if isinstance(array, np.ndarray):  # slicing sparse features would copy
             release(array[part])
 
 
 def gather(array: Any, rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Blocks of ``array[rows]``, or of all rows, each with its place; ``rows`` are sorted.
+    """Iterate over blocks of ``array[rows]``, or of all rows, with their positions; ``rows`` are sorted.
 
-    A map is read in order and never whole: what lies between the rows of a block is let go with it.
+    A map is read in order, one chunk at a time, and each chunk is released.
     """
     for part in chunk_slices(array):
         if rows is None:
@@ -132,9 +131,9 @@ def gather(array: Any, rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArr
 
 
 def copy_rows(array: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-    """``array[rows]`` within the budget; ``rows`` are sorted."""
-    taken = empty((len(rows), *array.shape[1:]), array.dtype)
-    for place, values in gather(array, rows):
-        taken[place] = values
-        release(taken[place])
-    return taken
+    """Return ``array[rows]`` within the budget; ``rows`` are sorted."""
+    copy = empty((len(rows), *array.shape[1:]), array.dtype)
+    for part, values in gather(array, rows):
+        copy[part] = values
+        release(copy[part])
+    return copy

@@ -1,4 +1,4 @@
-"""Files that are whole or as they were, and folders that nobody else has."""
+"""Atomic file writes and unique folders."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def create_unique_folder(parent: Path, name: str) -> Path:
-    """A folder that nobody else has; numbered where the name is taken."""
+    """Create a folder that no other process uses; ``-1``, ``-2``, … is appended to a name that exists."""
     attempt = 0
     while True:
         folder = parent / (f"{name}-{attempt}" if attempt else name)
@@ -19,12 +19,12 @@ def create_unique_folder(parent: Path, name: str) -> Path:
 
 
 def write_json(file: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object that is whole or as it was."""
+    """Write a JSON object atomically."""
     write_text(file, json.dumps(content, indent=2) + "\n")
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a file that is whole or as it was."""
+    """Write a text file atomically: readers see the previous content or the new one."""
     temporary = file.with_name(f".{file.name}.tmp")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(file)

@@ -1,4 +1,4 @@
-"""The terminal: one console, log messages as plain lines, and the look of every progress bar."""
+"""The terminal: one console, log records as plain lines, and progress bars."""
 
 import logging
 
@@ -25,14 +25,14 @@ class ConsoleHandler(logging.Handler):
 
 
 def show_log() -> None:
-    """Show the log of the package on the console; commands call it, a library's user need not."""
+    """Print INFO records of the logger ``sign`` on the console; called by the commands only."""
     if not log.handlers:
         log.addHandler(ConsoleHandler())
     log.setLevel(logging.INFO)
 
 
 def progress() -> Progress:
-    """A progress bar on a terminal that shows the log; otherwise one that shows nothing."""
+    """Return a progress bar, which is hidden unless the console is a terminal that shows the log."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),

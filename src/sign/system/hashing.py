@@ -1,4 +1,4 @@
-"""What stands for the content of arrays."""
+"""Content hashes of arrays."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 
 from sign.system import arrays
 
-HASHED = 1 << 24  # bytes that are hashed at a time; part of every fingerprint
+CHUNK_BYTES = 1 << 24  # hashed at a time; changing it changes every digest
 
 
 def digest(*contents: NDArray[Any] | None) -> str:
-    """A fingerprint of the contents, shapes and types of arrays: a hash of the hashes of their parts."""
+    """Hash the content, shape and type of arrays: a hash of the hashes of their chunks."""
     state = hashlib.blake2b(digest_size=16)
     with ThreadPoolExecutor() as pool:
         for array in contents:
             state.update(repr(None if array is None else (array.dtype.str, array.shape)).encode())
             if array is not None and array.size:
-                for part in pool.map(
-                    lambda part, a=array: _hash(a[part]), arrays.chunk_slices(array, HASHED)
-                ):
-                    state.update(part)
+                chunks = (array[part] for part in arrays.chunk_slices(array, CHUNK_BYTES))
+                for chunk_hash in pool.map(_hash, chunks):
+                    state.update(chunk_hash)
     return state.hexdigest()
 
 
-def _hash(part: NDArray[Any]) -> bytes:
-    found = hashlib.blake2b(np.ascontiguousarray(part).view(np.uint8).data, digest_size=16).digest()
-    arrays.release(part)
-    return found
+def _hash(chunk: NDArray[Any]) -> bytes:
+    content = np.ascontiguousarray(chunk).view(np.uint8).data
+    chunk_hash = hashlib.blake2b(content, digest_size=16).digest()
+    arrays.release(chunk)
+    return chunk_hash

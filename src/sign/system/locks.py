@@ -1,4 +1,4 @@
-"""One process at a time. The system frees the lock of a process that ends, in whatever way."""
+"""Exclusive locks on folders between processes. The system releases the lock of a process that ends."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ LOCK_FILE = ".lock"
 
 @contextmanager
 def exclusive_lock(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Be the only process that adds to a folder, which is made; ``on_wait`` is called if another one is at it."""
+    """Create a folder and hold its lock; ``on_wait`` is called if another process holds it."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / LOCK_FILE).open("a") as lock:
@@ -26,7 +26,7 @@ def exclusive_lock(folder: Path, on_wait: Callable[[], None] = lambda: None) -> 
 
 @contextmanager
 def try_lock(folder: Path) -> Iterator[bool]:
-    """Be the only process at a folder, if no other one is; yields whether that is so."""
+    """Hold the lock of a folder if it is free; yields whether it was."""
     with (folder / LOCK_FILE).open("a") as lock:
         yield _acquire(lock)
 
@@ -40,7 +40,7 @@ def _acquire(lock: IO[str]) -> bool:
 
 
 def _is_in(folder: Path, lock: IO[str]) -> bool:
-    """Whether an open lock file is the one in the folder."""
+    """Return whether an open lock file is the one in the folder."""
     try:
         return os.path.samestat(os.fstat(lock.fileno()), (folder / LOCK_FILE).stat())
     except FileNotFoundError:

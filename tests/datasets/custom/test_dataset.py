@@ -406,7 +406,7 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
             {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n", "edges.csv": "0,3\n"},
             r"an edge refers to node 3, but nodes are numbered 0 to 2",
         ),
-        ({"nodes.csv": "id,label,x\na,0,1\na,1,2\n"}, r"nodes.csv, column id: a is there twice"),
+        ({"nodes.csv": "id,label,x\na,0,1\na,1,2\n"}, r"nodes.csv, column id: a is duplicated"),
         ({"nodes.csv": "id,label,x\na,0,1\n,1,2\n"}, r"nodes.csv, column id: row 1 has no id"),
         ({"nodes.csv": "id,label,x\na,0,1\nb,1,\nc,1,1\n"}, r"feature 0 of node 1 is nan"),
         (
@@ -424,7 +424,7 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
             {"nodes.csv": "id,label,split,x\na,0,train,1\nb,,test,1\nc,0,,1\n"},
             r"node number 1 is in the test split",
         ),
-        ({"nodes.csv": "id,label,split,x\na,0,,1\nb,,,1\nc,0,test,1\n"}, r"there are no training nodes"),
+        ({"nodes.csv": "id,label,split,x\na,0,,1\nb,,,1\nc,0,test,1\n"}, r"the train split is empty"),
         ({"nodes.csv": "id,label,x\na,,1\nb,-1,1\nc,,1\n"}, r"column label: no node has a label"),
         ({"nodes.csv": "id,label,x\na,-2,1\nb,0,1\nc,1,1\n"}, r"label -2; labels are >= 0"),
         ({"labels.npy": np.arange(3)}, r"labels.npy: the column label of .*nodes.csv holds labels, too"),
@@ -450,7 +450,7 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ),
         (
             {"nodes.csv": "id,label,x\na,0,1\nb,1,1\nc,1,1\n", "train.txt": "a\na\n"},
-            r"train.txt: a node is there twice",
+            r"train.txt: a node is duplicated",
         ),
     ],
 )

@@ -34,8 +34,8 @@ class Identity:
             raise SignError(f"{column.where}: row {column.first_null()} has no id")
         counts = pc.value_counts(column.values)
         if len(counts) < len(column):
-            twice = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[0]
-            raise SignError(f"{column.where}: {twice} is there twice; ids must differ")
+            duplicate = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[0]
+            raise SignError(f"{column.where}: {duplicate} is duplicated; ids must be unique")
         return cls(table.rows, column.values)
 
     def numbers(self, column: Column) -> Array:
@@ -74,9 +74,7 @@ class Identity:
             )
         numbers = self.numbers(table.column(chosen))
         if len(np.unique(numbers)) < len(numbers):
-            raise SignError(
-                f"{table.file}, column {chosen}: an id is there twice; write one row for each node"
-            )
+            raise SignError(f"{table.file}, column {chosen}: an id is duplicated; write one row per node")
         order = np.argsort(numbers)
         others = {name: column.take(order) for name, column in table.columns.items() if name != chosen}
         if not others:

@@ -41,7 +41,7 @@ def by_lists(files: dict[str, Path], identity: Identity) -> dict[str, Array]:
         numbers = identity.numbers(_read_list(file))
         nodes = np.unique(numbers)
         if len(nodes) < len(numbers):
-            raise SignError(f"{file}: a node is there twice; name each once")
+            raise SignError(f"{file}: a node is duplicated; list each once")
         if len(nodes) and (nodes[0] < 0 or nodes[-1] >= identity.nodes):
             wrong = nodes[0] if nodes[0] < 0 else nodes[-1]
             raise SignError(f"{file}: names node {wrong}, but nodes are numbered 0 to {identity.nodes - 1}")
