@@ -21,7 +21,8 @@ import torch
 from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
-from sign.config.configure import Settings, composed, configure
+from sign.config.configure import compose, configure
+from sign.config.settings import Settings
 from sign.experiments import run
 from sign.runs import Run
 from sign.system.console import console
@@ -77,7 +78,7 @@ def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int
         "logger=csv",
         *asked.overrides,
     ]
-    return configure(composed(*words), words)
+    return configure(compose(*words), words)
 
 
 def ours(settings: Settings, tracker: Tracker) -> float:

@@ -10,7 +10,7 @@ import torch
 from common.overrides import SMALL
 from omegaconf import OmegaConf
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments.run import train
 from sign.training.task import SIGNTask

@@ -12,7 +12,8 @@ import pytest
 from common.overrides import SMALL
 from common.paths import REPOSITORY
 
-from sign.config.configure import Settings, composed
+from sign.config.configure import compose
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments import run
 from sign.experiments.series import Plan, outcome, plan, show, train_series
@@ -30,7 +31,7 @@ def words_in(folder: Path, *words: str) -> list[str]:
 
 
 def planned(folder: Path, *words: str) -> Plan:
-    return plan(composed(*words_in(folder, *words)))
+    return plan(compose(*words_in(folder, *words)))
 
 
 def learned(series: Series) -> dict[str, dict]:

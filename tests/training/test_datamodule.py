@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.training.datamodule import RowLoader, Rows, SIGNDataModule
 from sign.training.fit import make_datamodule
 

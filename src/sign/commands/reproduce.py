@@ -9,7 +9,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from sign.config.configure import CONF
-from sign.config.instantiate import named, writable
+from sign.config.instantiate import instantiate_section, writable_folder
 from sign.datasets.base import Dataset
 from sign.errors import SignError
 from sign.reproduction.reproduce import Reproduction
@@ -43,7 +43,7 @@ def request_of(cfg: DictConfig) -> Request:
         )
     if request.datasets and (request.smoke or "triangles" not in request.figures):
         raise SignError(f"datasets={datasets}: only figure=triangles takes a list of data sets")
-    writable("paths.output_dir", request.output_dir)
+    writable_folder("paths.output_dir", request.output_dir)
     return request
 
 
@@ -61,7 +61,7 @@ def _datasets(entries: Any, paths: Mapping[str, str]) -> Iterator[Dataset]:
         node = OmegaConf.merge(OmegaConf.load(CONF / "dataset" / f"{name}.yaml"), changes)
         cfg = OmegaConf.create({"dataset": node, "paths": dict(paths)})
         OmegaConf.resolve(cfg)
-        yield named(cfg, "dataset", Dataset)
+        yield instantiate_section(cfg, "dataset", Dataset)
 
 
 def _overrides(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

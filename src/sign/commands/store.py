@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, open_dict
 
-from sign.config.configure import CONF, Settings, configure
+from sign.config.configure import CONF, configure
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.validation import Range, Validated
 

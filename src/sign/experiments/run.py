@@ -11,7 +11,8 @@ from omegaconf import OmegaConf
 from rich.table import Table
 
 import sign
-from sign.config.configure import Settings, run_folder_of
+from sign.config.resume import run_folder_of
+from sign.config.settings import Settings
 from sign.diffusion.precompute import Hops
 from sign.experiments.preflight import check_checkpoint, check_data
 from sign.graph.graph import SPLITS
@@ -55,7 +56,7 @@ def run(settings: Settings, datamodule: SIGNDataModule, folder: Path) -> dict[st
     """One run in its folder: what it is, the training, and at the end its numbers."""
     pl.seed_everything(settings.seed, verbose=False)
     task = make_task(settings, datamodule)
-    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.composed)))
+    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.config)))
     if not (folder / RUN).exists():  # what a resumed run computed before is not forgotten
         write_json(folder / RUN, describe(settings, datamodule.hops))
     loggers = settings.tracker.start(run_info(settings, folder))
@@ -77,6 +78,7 @@ def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
         "experiment": settings.experiment,
         "job_type": settings.job_type,
         "group": settings.group,
+        "content": settings.dataset.content_digest(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"sign": sign.__version__} | {name: version(name) for name in PACKAGES},
         "hops": hops.records(),
@@ -106,7 +108,7 @@ def run_info(settings: Settings, folder: Path) -> RunInfo:
         group=settings.group,
         job_type=settings.job_type,
         tags=[dataset.name, settings.title, protocol],
-        config=settings.composed,
+        config=settings.config,
         folder=folder,
     )
 

@@ -1,8 +1,6 @@
 """One configuration trained with several seeds on the same hops; it goes on where it was stopped."""
 
 import gc
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf, open_dict
 from rich.table import Table
 
-from sign.config.configure import Settings, configure
+from sign.config.configure import configure
+from sign.config.identity import fingerprint
+from sign.config.settings import Settings
+from sign.datasets.base import Dataset
 from sign.errors import SignError
 from sign.graph.graph import SPLITS
 from sign.runs import METRICS, SERIES, Series, over_seeds
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from sign.training.datamodule import SIGNDataModule
 
 SEED = "<seed>"  # stands for the seed of a run in what the series is named by
-PLACES = ("data_dir",)  # settings of a data set that do not change what it is
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Plan:
     def series(self) -> Series:
         """Where it is, or will be."""
         parent = self.first.output_dir.resolve() / self.first.dataset.name / self.first.slug
-        return Series(parent / f"series-{fingerprint(self.cfg)}")
+        return Series(parent / f"series-{_fingerprint(self.cfg, self.first.dataset)}")
 
     @property
     def missing(self) -> list[int]:
@@ -79,16 +79,11 @@ def with_seed(cfg: DictConfig, seed: Any) -> DictConfig:
     return copy
 
 
-def fingerprint(cfg: DictConfig) -> str:
-    """What stands for the settings that change the numbers of a series."""
-    copy = with_seed(cfg, SEED)
-    OmegaConf.resolve(copy)
-    plain: Any = OmegaConf.to_container(copy)
-    counted = {name: plain[name] for name in ("dataset", "model", "training", "scaling")}
-    counted["dataset"] = {key: value for key, value in plain["dataset"].items() if key not in PLACES}
-    counted |= {"dtype": plain["store"]["dtype"], "precision": plain["trainer"]["precision"]}
-    canonical = json.dumps(counted, sort_keys=True).encode()
-    return hashlib.blake2b(canonical, digest_size=6).hexdigest()
+def _fingerprint(cfg: DictConfig, dataset: Dataset) -> str:
+    """What stands for the settings, and the user's own files, that change the numbers of a series."""
+    plain: Any = OmegaConf.to_container(with_seed(cfg, SEED), resolve=True)
+    plain.pop("search", None)
+    return fingerprint(plain, dataset.content_digest())
 
 
 def train_series(wanted: Plan) -> Series:

@@ -12,7 +12,8 @@ from omegaconf import OmegaConf
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
 
-from sign.config.configure import Settings, configure
+from sign.config.configure import configure
+from sign.config.settings import Settings
 from sign.errors import SharedError
 from sign.runs import CHECKPOINTS, EPOCHS, Run
 from sign.system import memory
@@ -35,7 +36,7 @@ def fit_and_test(
 ) -> dict[str, float]:
     """Fit, then evaluate the best checkpoint on every split; in as many processes as are asked for."""
     order = {
-        "settings": settings.composed,
+        "settings": settings.config,
         "seed": settings.seed,
         "ckpt_path": settings.ckpt_path and str(settings.ckpt_path),
         "folder": str(folder),
