@@ -3,7 +3,9 @@
 Nothing slow is imported here: a wrong setting is reported before torch is loaded.
 """
 
+import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -40,6 +42,18 @@ def compose(*overrides: str) -> DictConfig:
     initialized = GlobalHydra.instance().is_initialized()  # by the command that runs
     with nullcontext() if initialized else hydra.initialize_config_dir(str(CONF)):
         return hydra.compose("train", overrides=list(overrides))
+
+
+def override(name: str, value: Any) -> str:
+    """Return a setting as an override, quoted so that Hydra reads the same value back.
+
+    >>> override("model.p", 4), override("group", "a, 'b'"), override("paths.output_dir", "/tmp/x")
+    ('model.p=4', "group='a, \\\\'b\\\\''", 'paths.output_dir=/tmp/x')
+    """
+    if not isinstance(value, str):
+        return f"{name}={json.dumps(value)}"
+    plain = re.fullmatch(r"[\w./-]*[A-Za-z_/][\w./-]*", value) and value not in ("true", "false", "null")
+    return f"{name}={value}" if plain else f"{name}='" + value.replace("'", "\\'") + "'"
 
 
 def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settings:
