@@ -35,7 +35,7 @@ def request_of(cfg: DictConfig) -> Request:
     request = Request(
         **plain,
         **paths,
-        settings=tuple(override(*setting) for setting in flatten(settings).items()),
+        settings=tuple(override(name, value) for name, value in flatten(settings).items()),
         datasets=tuple(_datasets(datasets, paths)),
     )
     if request.table is None and request.figure is None:

@@ -76,7 +76,8 @@ def training_overrides(settings: Settings, model: str, folder: Path) -> list[str
     overrides = ["dataset=pack", override("dataset.path", str(folder)), f"model={model}"]
     plain: Any = OmegaConf.to_container(compose(*overrides), resolve=True)
     defaults, wanted = (
-        {k: v for k, v in identity(c).items() if not k.startswith(EXPORTED)} for c in (plain, settings.config)
+        {name: value for name, value in identity(config).items() if not name.startswith(EXPORTED)}
+        for config in (plain, settings.config)
     )
     overrides += [f"~{name}" for name in defaults if name not in wanted]
     for name, value in wanted.items():
