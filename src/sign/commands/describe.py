@@ -1,20 +1,77 @@
 """Print and plot the statistics of a graph."""
 
-from omegaconf import DictConfig, OmegaConf
+from typing import TYPE_CHECKING
 
-from sign.config.instantiate import instantiate_section, writable_folder
+import numpy as np
+from omegaconf import DictConfig, OmegaConf
+from rich.table import Table
+
+from sign.config.instantiate import named, writable
 from sign.datasets.base import Dataset
 from sign.engines.base import Engine
+from sign.system import memory
+from sign.system.console import console
+
+if TYPE_CHECKING:
+    from sign.experiments.dataset_card import Card
 
 
 def main(cfg: DictConfig) -> None:
     """Load the data set, print its card, plot it, and print the path of the plot."""
     OmegaConf.resolve(cfg)
-    folder = writable_folder("paths.output_dir", cfg.paths.output_dir)
-    dataset, engine = instantiate_section(cfg, "dataset", Dataset), instantiate_section(cfg, "engine", Engine)
+    folder = writable("paths.output_dir", cfg.paths.output_dir)
+    dataset, engine = named(cfg, "dataset", Dataset), named(cfg, "engine", Engine)
     from sign.experiments import dataset_card
 
     with engine.limits(folder):
         card = dataset_card.card_of(dataset.load(), engine)
-    dataset_card.show(card)
+    print_card(card)
     print(dataset_card.save(card, folder / "cards"))
+
+
+def print_card(card: "Card") -> None:
+    """Print the statistics of a graph."""
+    table = Table(title=card.name, title_justify="left", show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in _lines(card):
+        table.add_row(name, value)
+    console.print(table)
+
+
+def _lines(card: "Card") -> list[tuple[str, str]]:
+    degrees, sizes = card.degrees, card.class_sizes
+    kind = f"{'directed' if card.directed else 'undirected'}, {'weighted' if card.weighted else 'unweighted'}"
+    homophily = "not defined for multilabel data"
+    if card.homophily is not None:
+        homophily = f"{card.homophily:.3f} of the edges between labelled nodes join equal labels"
+    classes = f"{len(sizes)} {'labels, any number per node' if card.multilabel else 'classes'}"
+    classes += f"; {sizes.min():,} to {sizes.max():,} nodes each"
+    if card.untrained:
+        classes += f"; {card.untrained} without a training node"
+    hop = f"{memory.format_size(card.hop_bytes)} in the store; a product takes about {card.hop_seconds:.2g} s here"
+    return [
+        ("nodes", f"{card.nodes:,}"),
+        ("edges", f"{card.edges:,} {kind}; {card.loops:,} self-loops"),
+        ("duplicates", _duplicates(card)),
+        (
+            "neighbours",
+            f"{degrees.min():,} to {degrees.max():,}, median {np.median(degrees):g}, mean {degrees.mean():.2f}; "
+            f"{card.isolated:,} isolated nodes",
+        ),
+        ("components", f"{card.components:,}; the largest has {card.largest / card.nodes:.1%} of the nodes"),
+        ("homophily", homophily),
+        ("labels", f"{classes}; {card.unlabelled:,} nodes unlabelled"),
+        ("splits", ", ".join(f"{size:,} {split}" for split, size in card.splits.items())),
+        ("features", f"{card.columns:,} columns, {card.density:.1%} not zero"),
+        ("one hop", hop),
+    ]
+
+
+def _duplicates(card: "Card") -> str:
+    if card.duplicates is None:
+        return "unknown"
+    if not card.duplicates:
+        return "none"
+    same = "an edge again" if card.directed else "an edge again, or its reverse"
+    return f"{card.duplicates:,} of {card.edges + card.duplicates:,} listed edges are {same}"
