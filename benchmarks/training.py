@@ -21,15 +21,15 @@ import torch
 from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
-from sign.config.configure import compose, configure
-from sign.config.settings import Settings
-from sign.experiments import run
+from sign.config.configure import Settings, composed, configure
+from sign.experiments.run import prepare, run
 from sign.runs import Run
 from sign.system.console import console
 from sign.tracking.base import NoTracker, RunInfo, Tracker
 from sign.tracking.wandb import WandB
 from sign.training import fit
 from sign.training.datamodule import SIGNDataModule
+from sign.training.task import SIGNTask
 
 
 class Ticker(Logger):
@@ -56,15 +56,15 @@ class Ticking(Tracker):
     inner: Tracker
     ticker: Ticker
 
-    def start(self, run: RunInfo) -> list[Logger]:
-        return [*self.inner.start(run), self.ticker]
+    def start(self, info: RunInfo) -> list[Logger]:
+        return [*self.inner.start(info), self.ticker]
 
     def finish(self, loggers: list[Logger], run: Run, manifests: Sequence[Path]) -> None:
         self.inner.finish(loggers[:-1], run, manifests)
 
 
 def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int) -> Settings:
-    words = [
+    overrides = [
         "dataset=communities",
         f"dataset.nodes={2 * asked.rows}",
         f"dataset.edges={10 * asked.rows}",
@@ -78,13 +78,13 @@ def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int
         "logger=csv",
         *asked.overrides,
     ]
-    return configure(compose(*words), words)
+    return configure(composed(*overrides), overrides)
 
 
 def ours(settings: Settings, tracker: Tracker) -> float:
     """Seconds of an epoch of a run."""
     ticker = Ticker()
-    run.train(replace(settings, tracker=Ticking(tracker, ticker)))
+    run(replace(settings, tracker=Ticking(tracker, ticker)))
     return (ticker.ticks[-1] - ticker.ticks[0]) / (len(ticker.ticks) - 1)
 
 
@@ -93,7 +93,7 @@ def plain(
 ) -> float:
     """Seconds of an epoch of the loop that one would write by hand."""
     torch.manual_seed(0)
-    network = fit.make_task(settings, datamodule).network
+    network = SIGNTask.for_data(datamodule, settings.architecture, settings.training, settings.seed).network
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.training.learning_rate)
     (rows, labels), (val_rows, val_labels) = (
         (datamodule.loaders[split].rows[slice(None)], datamodule.loaders[split].labels)
@@ -133,36 +133,30 @@ def without(*names: str) -> Iterator[None]:
 
 
 def compare(folder: Path, asked: argparse.Namespace) -> None:
-    print(f"{asked.rows:,} rows, units {asked.units}, {torch.get_num_threads()} threads; seconds an epoch")
+    print(f"{asked.rows:,} rows, units {asked.units}, {torch.get_num_threads()} threads; seconds per epoch")
     print(f"{'batch':>6} {'plain loop':>11} {'run':>8} {'ratio':>6}   ratio of each round")
     for batch in asked.batches:
         settings = settings_of(folder, asked, batch, asked.epochs)
-        datamodule = prepared(settings)
-        loop, run = [], []
+        datamodule = prepare(settings)
+        loop_seconds, run_seconds = [], []
         for _ in range(asked.rounds):
-            loop.append(plain(settings, datamodule, asked.epochs, batch))
-            run.append(ours(settings, WandB(mode="offline") if asked.wandb else NoTracker()))
-        ratios = sorted(a / b for a, b in zip(run, loop, strict=True))
+            loop_seconds.append(plain(settings, datamodule, asked.epochs, batch))
+            run_seconds.append(ours(settings, WandB(mode="offline") if asked.wandb else NoTracker()))
+        ratios = sorted(a / b for a, b in zip(run_seconds, loop_seconds, strict=True))
         print(
-            f"{batch:>6} {min(loop):>11.4f} {min(run):>8.4f} {statistics.median(ratios):>6.2f}   "
+            f"{batch:>6} {min(loop_seconds):>11.4f} {min(run_seconds):>8.4f} {statistics.median(ratios):>6.2f}   "
             f"{' '.join(f'{ratio:.2f}' for ratio in ratios)}",
             flush=True,
         )
 
 
-def prepared(settings: Settings) -> SIGNDataModule:
-    datamodule = fit.make_datamodule(settings)
-    datamodule.setup("fit")
-    return datamodule
-
-
 def parts(folder: Path, asked: argparse.Namespace) -> None:
-    """Milliseconds an epoch that go when a part is left out, on a tiny network so that they can be seen."""
+    """Milliseconds per epoch saved when a part is left out, on a tiny network so that they can be seen."""
     epochs = 10 * asked.epochs
     asked.units = 8
     asked.rows = min(asked.rows, 8192)
     settings = settings_of(folder, asked, 1024, epochs)
-    datamodule = prepared(settings)
+    datamodule = prepare(settings)
     variants = {
         "a whole run": ((), NoTracker()),
         "with W&B, offline": ((), WandB(mode="offline")),
@@ -178,7 +172,7 @@ def parts(folder: Path, asked: argparse.Namespace) -> None:
             with without(*left_out):
                 seconds[name].append(ours(settings, tracker))
     for name, values in seconds.items():
-        print(f"{name:>26} {1000 * min(values):8.2f} ms an epoch")
+        print(f"{name:>26} {1000 * min(values):8.2f} ms per epoch")
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from common.overrides import SMALL
 
-from sign.config.settings import Settings
+from sign.config.configure import Settings
 from sign.errors import SignError
-from sign.experiments.run import train
+from sign.experiments.run import run
 from sign.runs import Run, find_runs, find_series, over_seeds
 from sign.system.atomic_files import write_json
 
@@ -18,13 +18,13 @@ def test_a_run_says_what_it_is(configured: Callable[..., Settings]) -> None:
     settings = configured(
         *SMALL, "training.max_epochs=2", "job_type=search", "group=ours", "dataset.inductive=true"
     )
-    numbers = train(settings)
-    (run,) = find_runs([settings.output_dir])
-    assert run.metrics == numbers
-    assert run.config["training"]["max_epochs"] == 2
-    assert [row["epoch"] for row in run.epochs()] == [0, 1]
-    assert {row["val/loss"] > 0 for row in run.epochs()} == {True}
-    told = run.description
+    numbers = run(settings)
+    (found,) = find_runs([settings.output_dir])
+    assert found.metrics == numbers
+    assert found.config["training"]["max_epochs"] == 2
+    assert [row["epoch"] for row in found.epochs()] == [0, 1]
+    assert {row["val/loss"] > 0 for row in found.epochs()} == {True}
+    told = found.description
     assert (told["dataset"], told["model"], told["seed"]) == ("communities", "SIGN(2,0,0)", 0)
     assert (told["job_type"], told["group"], told["experiment"]) == ("search", "ours", None)
     assert [(hop["name"], hop["scope"], hop["found"]) for hop in told["hops"]] == [
@@ -34,8 +34,8 @@ def test_a_run_says_what_it_is(configured: Callable[..., Settings]) -> None:
     assert told["hops"][1]["operator"].startswith("NormalizedAdjacency(normalization=gcn")
     assert (told["hops"][1]["rows"], told["hops"][1]["columns"]) == (1000, 50)
     assert told["products"] == 4
-    train(configured(*SMALL, "training.max_epochs=1"))
-    train(configured(*SMALL, "training.max_epochs=1"))
+    run(configured(*SMALL, "training.max_epochs=1"))
+    run(configured(*SMALL, "training.max_epochs=1"))
     assert all(hop["found"] for hop in find_runs([settings.output_dir])[-1].description["hops"])
 
 

@@ -13,13 +13,13 @@ from omegaconf import DictConfig
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from sign.config.configure import CONF
-from sign.config.instantiate import allowed_targets
+from sign.config.instantiate import TARGETS
 from sign.errors import SignError
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
 from sign.search.worker import as_worker
 from sign.system.console import show_log
-from sign.training.ranks import follows
+from sign.training.ranks import launched_rank
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # of the user's making
@@ -35,7 +35,7 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     register()
     task = as_worker(task)
     full = os.environ.get(FULL_ERROR, "0") not in ("", "0")
-    main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets())
+    main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=TARGETS)
     if full:
         main(task)()
         return
@@ -54,8 +54,9 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
         main(reported)()
     except EXPECTED as error:
         _exit(error)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        if not launched_rank():
+            print(" ".join(["interrupted", *map(str, error.args)]), file=sys.stderr)
         sys.exit(130)
     finally:
         os.environ.pop(FULL_ERROR, None)  # where there was no task to do it
@@ -76,7 +77,7 @@ def _exit(error: BaseException) -> NoReturn:
     if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    if not follows():  # else the first process says it
+    if not launched_rank():  # else rank 0 prints it
         print(f"error: {sentence(error)}", file=sys.stderr)
     sys.exit(1)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign.config.settings import Settings
+from sign.config.configure import Settings
 from sign.diffusion.export import export
 from sign.errors import SignError
-from sign.experiments.run import train
+from sign.experiments.run import run
 
 DATA = ("dataset=communities", "dataset.nodes=400", "dataset.edges=1500", "model.p=2", "model.s=1")
 QUICK = ("training.max_epochs=3", "scaling.features=standardize")
@@ -28,14 +28,14 @@ def test_training_on_a_pack_gives_the_same_numbers(
     configured: Callable[..., Settings], tmp_path: Path, inductive: str, dtype: str
 ) -> None:
     settings = configured(*DATA, *QUICK, f"dataset.inductive={inductive}", f"store.dtype={dtype}")
-    expected = train(settings)
+    expected = run(settings)
     pack(settings, tmp_path / "pack")
     elsewhere = configured(
         "dataset=pack", f"dataset.path={tmp_path / 'pack'}", "model.p=2", "model.s=1", *QUICK
     )
-    found = train(elsewhere)
+    found = run(elsewhere)
     assert {name: found[name] for name in SAME} == {name: expected[name] for name in SAME}
-    fewer = train(configured("dataset=pack", f"dataset.path={tmp_path / 'pack'}", "model.p=1", *QUICK))
+    fewer = run(configured("dataset=pack", f"dataset.path={tmp_path / 'pack'}", "model.p=1", *QUICK))
     assert fewer["parameters"] < found["parameters"]
 
 

@@ -10,9 +10,9 @@ import torch
 from common.overrides import SMALL
 from omegaconf import OmegaConf
 
-from sign.config.settings import Settings
+from sign.config.configure import Settings
 from sign.errors import SignError
-from sign.experiments.run import train
+from sign.experiments.run import run
 from sign.training.task import SIGNTask
 
 Configured = Callable[..., Settings]
@@ -25,11 +25,11 @@ def folder_of(settings: Settings) -> Path:
 
 def test_single_label(configured: Configured) -> None:
     settings = configured(*SMALL)
-    numbers = train(settings)
+    numbers = run(settings)
     assert numbers["test/accuracy"] > 0.8
     assert numbers["test/accuracy"] == numbers["test/micro_f1"]
-    run = folder_of(settings)
-    assert json.loads((run / "metrics.json").read_text()) == numbers
+    folder = folder_of(settings)
+    assert json.loads((folder / "metrics.json").read_text()) == numbers
     for name in (
         "val/loss",
         "epochs",
@@ -39,28 +39,28 @@ def test_single_label(configured: Configured) -> None:
         "seconds/inference",
     ):
         assert numbers[name] > 0
-    with (run / "metrics.csv").open() as stream:
+    with (folder / "metrics.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert [int(row["epoch"]) for row in rows] == list(range(int(numbers["epochs"])))
     assert min(float(row["val/loss"]) for row in rows) == pytest.approx(numbers["val/loss"], abs=1e-6)
-    assert OmegaConf.load(run / "config.yaml").model.p == 2
-    task = SIGNTask.load_from_checkpoint(run / "checkpoints" / "best.ckpt", weights_only=True)
+    assert OmegaConf.load(folder / "config.yaml").model.p == 2
+    task = SIGNTask.load_from_checkpoint(folder / "checkpoints" / "best.ckpt", weights_only=True)
     assert task.hparams["branches"] == ["X", "p1", "p2"]
 
 
 def test_multilabel(configured: Configured) -> None:
-    numbers = train(configured(*SMALL, "dataset.multilabel=true"))
+    numbers = run(configured(*SMALL, "dataset.multilabel=true"))
     assert numbers["test/micro_f1"] > 0.8
     assert "test/accuracy" not in numbers
 
 
 def test_inductive_with_standardised_features(configured: Configured) -> None:
-    numbers = train(configured(*SMALL, "dataset.inductive=true", "scaling.features=standardize"))
+    numbers = run(configured(*SMALL, "dataset.inductive=true", "scaling.features=standardize"))
     assert numbers["test/accuracy"] > 0.7
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_does_not(configured: Configured) -> None:
-    first, again, other = (train(configured(*SMALL, f"seed={seed}")) for seed in (3, 3, 4))
+    first, again, other = (run(configured(*SMALL, f"seed={seed}")) for seed in (3, 3, 4))
     learned = [name for name in first if name.split("/")[0] in ("train", "val", "test")]
     assert [first[name] for name in learned] == [again[name] for name in learned]
     assert first["val/loss"] != other["val/loss"]
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_does_not(configured: C
 
 def test_training_stops_early_and_the_best_checkpoint_is_the_one_tested(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
-    numbers = train(settings)
+    numbers = run(settings)
     assert numbers["epochs"] < 200
     with (folder_of(settings) / "metrics.csv").open() as stream:
         losses = [float(row["val/loss"]) for row in csv.DictReader(stream)]
@@ -80,15 +80,15 @@ def test_training_stops_early_and_the_best_checkpoint_is_the_one_tested(configur
 
 
 def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(configured: Configured) -> None:
-    whole = train(configured(*SMALL, "seed=3", "paths.output_dir=" + str(configured().output_dir / "whole")))
+    whole = run(configured(*SMALL, "seed=3", "paths.output_dir=" + str(configured().output_dir / "whole")))
     half = configured(*SMALL, "seed=3", "training.max_epochs=5")
-    train(half)
-    run = folder_of(half)
-    rest = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}", "training.max_epochs=12"))
+    run(half)
+    folder = folder_of(half)
+    rest = run(configured(f"ckpt_path={folder / 'checkpoints' / 'last.ckpt'}", "training.max_epochs=12"))
     learned = [name for name in whole if name.split("/")[0] in ("train", "val", "test")]
     assert {name: rest[name] for name in learned} == {name: whole[name] for name in learned}
     assert rest["epochs"] == whole["epochs"] == 12
-    with (run / "metrics.csv").open() as stream:
+    with (folder / "metrics.csv").open() as stream:
         assert [int(row["epoch"]) for row in csv.DictReader(stream)] == list(range(12))
 
 
@@ -96,45 +96,45 @@ def test_a_run_whose_folder_was_moved_knows_its_best_epoch(configured: Configure
     settings = configured(
         *SMALL, "training.learning_rate=0.3", "model.dropout=0"
     )  # its best epoch is an early one
-    numbers = train(settings)
+    numbers = run(settings)
     moved = folder_of(settings).rename(tmp_path / "moved")
-    again = train(configured(f"ckpt_path={moved / 'checkpoints' / 'last.ckpt'}"))
+    again = run(configured(f"ckpt_path={moved / 'checkpoints' / 'last.ckpt'}"))
     assert again["val/loss"] == numbers["val/loss"]
     assert again["seconds/epoch"] == numbers["seconds/epoch"]
 
 
 def test_a_run_that_was_killed_after_its_last_epoch_is_only_tested(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
-    whole = train(settings)
-    run = folder_of(settings)
-    rest = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}"))
+    whole = run(settings)
+    folder = folder_of(settings)
+    rest = run(configured(f"ckpt_path={folder / 'checkpoints' / 'last.ckpt'}"))
     learned = [name for name in whole if name.split("/")[0] in ("train", "val", "test")]
     assert {name: rest[name] for name in learned} == {name: whole[name] for name in learned}
     assert rest["epochs"] == whole["epochs"] < 200
-    more = train(configured(f"ckpt_path={run / 'checkpoints' / 'last.ckpt'}", "training.patience=5"))
+    more = run(configured(f"ckpt_path={folder / 'checkpoints' / 'last.ckpt'}", "training.patience=5"))
     assert more["epochs"] > whole["epochs"]
 
 
 @pytest.mark.parametrize("change", ["model.p=3", "seed=4", "dataset=cora", "training.learning_rate=1"])
 def test_a_resumed_run_cannot_become_another(configured: Configured, change: str) -> None:
     first = configured(*SMALL, "training.max_epochs=1")
-    train(first)
-    run = folder_of(first)
-    before = (run / "config.yaml").read_text()
-    with pytest.raises(SignError, match=f"{change}: would change the numbers of the run that ckpt_path="):
-        train(configured(f"ckpt_path={run / 'checkpoints' / 'best.ckpt'}", change))
-    assert (run / "config.yaml").read_text() == before
+    run(first)
+    folder = folder_of(first)
+    before = (folder / "config.yaml").read_text()
+    with pytest.raises(SignError, match=f"{change}: the run that ckpt_path=.* resumes is another model"):
+        run(configured(f"ckpt_path={folder / 'checkpoints' / 'best.ckpt'}", change))
+    assert (folder / "config.yaml").read_text() == before
 
 
 def test_a_lone_checkpoint_of_another_model_is_refused(configured: Configured, tmp_path: Path) -> None:
     first = configured(*SMALL, "training.max_epochs=1")
-    train(first)
+    run(first)
     lone = (folder_of(first) / "checkpoints" / "best.ckpt").rename(tmp_path / "lone.ckpt")
     with pytest.raises(SignError, match="a checkpoint of another model: its branches are"):
-        train(configured(*SMALL, "model.p=3", f"ckpt_path={lone}"))
+        run(configured(*SMALL, "model.p=3", f"ckpt_path={lone}"))
     lone.write_bytes(b"not a checkpoint")
     with pytest.raises(SignError, match="not a checkpoint of SIGN"):
-        train(configured(*SMALL, f"ckpt_path={lone}"))
+        run(configured(*SMALL, f"ckpt_path={lone}"))
 
 
 @pytest.mark.parametrize(
@@ -147,25 +147,23 @@ def test_a_lone_checkpoint_of_another_model_is_refused(configured: Configured, t
 def test_a_run_that_cannot_end_well_says_so(configured: Configured, override: str, sentence: str) -> None:
     extra = ["dataset.nodes=40", "dataset.edges=70"] if "fraction" in override else []
     with pytest.raises(SignError, match=sentence):
-        train(configured(*SMALL, *extra, override))
+        run(configured(*SMALL, *extra, override))
 
 
 def test_one_row_left_over_does_not_stop_batch_norm(configured: Configured) -> None:
     settings = configured(*SMALL, "training.batch_size=333", "training.max_epochs=1")  # 1000 = 3 x 333 + 1
-    assert train(settings)["epochs"] == 1
+    assert run(settings)["epochs"] == 1
 
 
 def test_checkpoints_hold_plain_values_only(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=1")
-    train(settings)
+    run(settings)
     saved = torch.load(folder_of(settings) / "checkpoints" / "last.ckpt", weights_only=True)
     assert saved["hyper_parameters"]["architecture"]["inception_units"] == 32
 
 
 def test_half_precision_learns(configured: Configured) -> None:
-    numbers = train(
-        configured(*SMALL, "trainer=cpu", "trainer.precision=bf16-mixed", "training.max_epochs=4")
-    )
+    numbers = run(configured(*SMALL, "trainer=cpu", "trainer.precision=bf16-mixed", "training.max_epochs=4"))
     assert numbers["test/accuracy"] > 0.6
 
 
@@ -175,10 +173,10 @@ def test_a_compiled_run_and_a_plain_one_exchange_checkpoints(
     compile_ = torch.nn.Module.compile  # for real, but for the minute that C++ takes
     monkeypatch.setattr(torch.nn.Module, "compile", lambda module: compile_(module, backend="aot_eager"))
     first = configured(*SMALL, "model.p=1", "model.batch_norm=false", "training.max_epochs=1", "trainer=cpu")
-    train(first)
+    run(first)
     last = folder_of(first) / "checkpoints" / "last.ckpt"
     names = list(torch.load(last, weights_only=True)["state_dict"])
     for epochs, compiled in ((2, True), (3, False)):
         resumed = (f"ckpt_path={last}", f"training.max_epochs={epochs}", f"trainer.compile={compiled}")
-        assert train(configured(*resumed, "trainer=cpu"))["epochs"] == epochs
+        assert run(configured(*resumed, "trainer=cpu"))["epochs"] == epochs
         assert list(torch.load(last, weights_only=True)["state_dict"]) == names

@@ -1,5 +1,6 @@
-"""Runs over seeds: the same hops, one summary, and nothing lost when it is stopped."""
+"""Runs over seeds: the same hops, one summary, and nothing lost when it is interrupted."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -8,31 +9,35 @@ import time
 import weakref
 from pathlib import Path
 
-import numpy as np
 import pytest
 from common.overrides import SMALL
 from common.paths import REPOSITORY
 
-from sign.config.configure import compose
-from sign.config.settings import Settings
+from sign.commands.train import print_series
+from sign.config.configure import Settings, composed
 from sign.errors import SignError
 from sign.experiments import run
-from sign.experiments.series import Plan, outcome, plan, show, train_series
+from sign.experiments.series import Plan, mean_validation_loss, plan, train_series
 from sign.runs import Run, Series
 from sign.training.datamodule import SIGNDataModule
 
 
-def words_in(folder: Path, *words: str) -> list[str]:
+@pytest.fixture(autouse=True)
+def _log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "sign")
+
+
+def overrides_in(folder: Path, *overrides: str) -> list[str]:
     return [
         "logger=csv",
         *(f"paths.{kind}_dir={folder / kind}" for kind in ("store", "output")),
         *SMALL,
-        *words,
+        *overrides,
     ]
 
 
-def planned(folder: Path, *words: str) -> Plan:
-    return plan(compose(*words_in(folder, *words)))
+def planned(folder: Path, *overrides: str) -> Plan:
+    return plan(composed(*overrides_in(folder, *overrides)))
 
 
 def learned(series: Series) -> dict[str, dict]:
@@ -44,49 +49,24 @@ def learned(series: Series) -> dict[str, dict]:
     }
 
 
-@pytest.mark.slow
-def test_a_series_on_a_changed_graph_is_trained_again(tmp_path: Path) -> None:
-    graph = tmp_path / "graph"
-    graph.mkdir()
-    ring = np.arange(40)
-    edges = np.stack([ring, np.roll(ring, 1)])
-    np.save(graph / "edges.npy", edges)
-    np.save(graph / "features.npy", np.eye(40, dtype=np.float32))
-    np.save(graph / "labels.npy", ring % 2)
-    overrides = [
-        *(f"paths.{kind}_dir={tmp_path / kind}" for kind in ("store", "output")),
-        "logger=csv",
-        "runs=2",
-    ]
-    overrides += ["dataset=custom", f"dataset.path={graph}", "model.p=1", "training.max_epochs=2"]
-    first = train_series(plan(compose(*overrides)))
-    assert not plan(compose(*overrides)).missing
-    edges[1, 0] = 7
-    np.save(graph / "edges.npy", edges)
-    again = plan(compose(*overrides))
-    assert again.missing == [0, 1]
-    second = train_series(again)
-    assert second.folder != first.folder
-    assert second.metrics["val/loss"] != first.metrics["val/loss"]
-
-
-def test_seeds_share_hops_and_more_runs_add_seeds(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_seeds_share_hops_and_more_runs_add_seeds(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
     series = train_series(planned(tmp_path, "runs=2", "training.max_epochs=2"))
     assert series.seeds == [0, 1]
     assert [run.description["products"] for run in series.runs] == [2, 0]
     assert series.metrics["test/accuracy"]["values"] == [run.metrics["test/accuracy"] for run in series.runs]
     before = learned(series)["val/loss"]["values"]
     stamps = [(run.folder / "metrics.json").stat().st_mtime_ns for run in series.runs]
-    capsys.readouterr()
     more = train_series(planned(tmp_path, "runs=3", "training.max_epochs=2"))
     assert more.folder == series.folder
-    assert "1 of 3 runs to train, 2 found" in capsys.readouterr().out.replace("\n", " ")
+    assert "1 of 3 runs to train, 2 found" in caplog.text
     assert more.seeds == [0, 1, 2]
     assert learned(more)["val/loss"]["values"][:2] == before
     assert [(run.folder / "metrics.json").stat().st_mtime_ns for run in more.runs[:2]] == stamps
-    show(more)
+    print_series(more)
     assert "population" in capsys.readouterr().out
-    assert outcome(more) == more.metrics["val/loss"]["mean"]
+    assert mean_validation_loss(more) == more.metrics["val/loss"]["mean"]
 
 
 def test_a_run_of_a_series_is_the_run_that_its_seed_makes_alone(tmp_path: Path) -> None:
@@ -95,12 +75,17 @@ def test_a_run_of_a_series_is_the_run_that_its_seed_makes_alone(tmp_path: Path) 
     assert pair.metrics["test/loss"]["values"][1] == alone.metrics["test/loss"]["values"][0]
 
 
+@pytest.mark.slow
 def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    words = ("runs=3", "training.max_epochs=8", "training.patience=3")
-    whole = train_series(planned(tmp_path / "whole", *words))
-    wanted = planned(tmp_path / "killed", *words)
+    overrides = ("runs=3", "training.max_epochs=8", "training.patience=3")
+    whole = train_series(planned(tmp_path / "whole", *overrides))
+    wanted = planned(tmp_path / "killed", *overrides)
     middle = wanted.series.run(1).folder
-    command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *words_in(tmp_path / "killed", *words)]
+    command = [
+        sys.executable,
+        str(REPOSITORY / "src" / "train.py"),
+        *overrides_in(tmp_path / "killed", *overrides),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
     while process.poll() is None and len(Run(middle).epochs()) < 2:
         time.sleep(0.01)
@@ -116,34 +101,36 @@ def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happen
     assert epochs[:3] == epochs[3:]
 
 
-def test_a_failed_run_is_told_and_the_others_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_failed_run_is_reported_and_does_not_stop_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     wanted = planned(tmp_path, "runs=3", "training.max_epochs=2")
     (wanted.series.run(1).folder / "config.yaml").mkdir(parents=True)
     series = train_series(wanted)
     assert series.seeds == [0, 2]
-    assert "seed 1: failed: IsADirectoryError" in capsys.readouterr().out
+    assert "seed 1: failed: IsADirectoryError" in caplog.text
     with pytest.raises(SignError, match="1 of 3 runs failed"):
-        outcome(series)
+        mean_validation_loss(series)
     (wanted.series.run(1).folder / "config.yaml").rmdir()
     assert train_series(wanted).seeds == [0, 1, 2]
 
 
 def test_a_checkpoint_that_cannot_be_read_is_not_resumed(
-    tmp_path: Path, capsys: pytest.CaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     wanted = planned(tmp_path, "runs=1", "training.max_epochs=2")
     folder = wanted.series.run(0).folder / "checkpoints"
     folder.mkdir(parents=True)
     (folder / "last.ckpt").write_bytes(b"half")
     assert train_series(wanted).metrics["epochs"]["values"] == [2]
-    assert "seed 0: from the start again" in capsys.readouterr().out
+    assert "seed 0: starting from scratch" in caplog.text
 
 
-def test_a_series_of_which_nothing_is_left_says_why(tmp_path: Path) -> None:
+def test_a_series_without_a_finished_run_reports_why(tmp_path: Path) -> None:
     series = train_series(planned(tmp_path, "runs=2", "training.learning_rate=1e30"))
     assert series.metrics == {}
     with pytest.raises(SignError, match=r"2 of 2 runs failed .*training diverged"):
-        outcome(series)
+        mean_validation_loss(series)
 
 
 def test_a_series_is_named_by_what_changes_its_numbers(tmp_path: Path) -> None:
@@ -159,7 +146,9 @@ def test_a_series_is_named_by_what_changes_its_numbers(tmp_path: Path) -> None:
     others += ("store.dtype=float16", "trainer.precision=bf16-mixed")
     plain = planned(tmp_path).series.folder
     assert planned(tmp_path, *same, "group=mine").series.folder == plain
-    assert len({plain, *(planned(tmp_path, word).series.folder for word in others)}) == 1 + len(others)
+    assert len({plain, *(planned(tmp_path, override).series.folder for override in others)}) == 1 + len(
+        others
+    )
 
 
 def test_what_refers_to_the_seed_is_resolved_for_each_run(tmp_path: Path) -> None:
@@ -167,24 +156,24 @@ def test_what_refers_to_the_seed_is_resolved_for_each_run(tmp_path: Path) -> Non
     assert [wanted.settings(seed).dataset.seed for seed in wanted.seeds] == [2, 3]
 
 
-@pytest.mark.parametrize("word", ["runs=0", "runs=two", "seed=4294967295", "ckpt_path=x.ckpt"])
-def test_a_series_that_cannot_be_is_refused(tmp_path: Path, word: str) -> None:
-    with pytest.raises(SignError, match=word.split("=")[0]):
-        planned(tmp_path, "runs=2", word)
+@pytest.mark.parametrize("override", ["runs=0", "runs=two", "seed=4294967295", "ckpt_path=x.ckpt"])
+def test_an_invalid_series_is_refused(tmp_path: Path, override: str) -> None:
+    with pytest.raises(SignError, match=override.split("=")[0]):
+        planned(tmp_path, "runs=2", override)
 
 
 def test_the_rows_of_a_run_are_gone_before_those_of_the_next_are_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[weakref.ref[SIGNDataModule]] = []
+    prepared: list[weakref.ref[SIGNDataModule]] = []
     prepare = run.prepare
 
     def remembered(settings: Settings) -> SIGNDataModule:
-        assert [module() for module in made] == [None] * len(made)
+        assert [module() for module in prepared] == [None] * len(prepared)
         datamodule = prepare(settings)
-        made.append(weakref.ref(datamodule))
+        prepared.append(weakref.ref(datamodule))
         return datamodule
 
     monkeypatch.setattr(run, "prepare", remembered)
     train_series(planned(tmp_path, "dataset.seed=${seed}", "training.max_epochs=1", "runs=3"))
-    assert len(made) == 3
+    assert len(prepared) == 3

@@ -11,10 +11,9 @@ from common.run_folders import make_run, make_study
 from hydra import compose, initialize_config_dir
 
 from sign.commands.report import ReportRequest
-from sign.config.configure import CONF
-from sign.config.settings import Settings
+from sign.config.configure import CONF, Settings
 from sign.errors import SignError
-from sign.experiments.run import train
+from sign.experiments.run import run
 from sign.report import tables
 from sign.report.columns import RESULTS, ColumnSpec, cell, markdown
 from sign.report.curves import MAX_NUMBERS, MIN_POINTS, curve, curves
@@ -191,7 +190,7 @@ def test_markdown_keeps_strange_names_in_their_cells(tmp_path: Path) -> None:
 
 def test_a_real_run_is_reported_as_it_was(configured: Callable[..., Settings], tmp_path: Path) -> None:
     settings = configured(*SMALL, "training.max_epochs=2")
-    numbers = train(settings)
+    numbers = run(settings)
     page = write_report([settings.output_dir], tmp_path / "report")
     (row,) = tables.runs(records(settings.output_dir))
     assert (row["dataset"], row["test"], row["epochs"]) == ("communities", numbers["test/accuracy"], 2)

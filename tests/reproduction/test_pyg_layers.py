@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from sign.config.settings import Settings
+from sign.config.configure import Settings
+from sign.experiments.run import prepare
 from sign.reproduction.pyg_layers import PLAIN, REDUCTIONS, Built
-from sign.training.fit import make_datamodule
 
 Configured = Callable[..., Settings]
 
@@ -28,7 +28,7 @@ def test_mlp_sees_the_features_alone(configured: Configured) -> None:
 
 
 def test_sign_with_several_operators_has_their_branches(configured: Configured) -> None:
-    data = make_datamodule(configured("model.p=2", "model.s=1", "model.t=1"))
+    data = prepare(configured("model.p=2", "model.s=1", "model.t=1"))
     assert data.hops.names == ["X", "p1", "p2", "s1", "t1"]
     assert configured("model.p=4", "model.t=1").title == "SIGN(4,0,1)"
     assert configured("model.p=3", "model.d=1", "model.f=1").title == "SIGN(3,1,1)"

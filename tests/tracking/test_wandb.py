@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sign.config.settings import Settings
-from sign.experiments.run import train
+from sign.config.configure import Settings
+from sign.experiments.run import run
 from sign.runs import Run
 from sign.tracking.base import RunInfo
 from sign.tracking.wandb import WandB
@@ -52,7 +52,7 @@ def test_an_offline_run_holds_what_the_report_shows(configured: Callable[..., Se
     settings = replace(
         settings, experiment="flickr_sign_401", job_type="reproduce", group="flickr"
     )  # to have something published
-    numbers = train(settings)
+    numbers = run(settings)
     (folder,) = settings.output_dir.glob("cora/*/*")
     found = records(folder)
     opened = found["run"][0]

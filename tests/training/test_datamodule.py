@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from sign.config.settings import Settings
-from sign.training.datamodule import RowLoader, Rows, SIGNDataModule
-from sign.training.fit import make_datamodule
+from sign.config.configure import Settings
+from sign.experiments.run import prepare
+from sign.training.datamodule import SIGNDataModule
+from sign.training.rows import RowLoader, Rows
 
 
 @pytest.fixture
 def datamodule(configured: Callable[..., Settings]) -> SIGNDataModule:
     settings = configured("dataset=communities", "dataset.nodes=500", "dataset.edges=2000", "model.p=2")
-    module = make_datamodule(settings)
-    module.setup("fit")
-    return module
+    return prepare(settings)
 
 
 @pytest.mark.parametrize("scaling", ["none", "l2"])
@@ -30,7 +29,7 @@ def test_memory_and_disk_give_the_same_batches(datamodule: SIGNDataModule, scali
     if scaling == "none":
         assert (held[slice(None)].numpy() == expected).all()
     else:
-        lengths = held[slice(None)].reshape(-1, datamodule.branches, datamodule.features).norm(dim=2)
+        lengths = held[slice(None)].reshape(-1, len(hops.names), datamodule.features).norm(dim=2)
         torch.testing.assert_close(lengths, torch.ones_like(lengths))
 
 

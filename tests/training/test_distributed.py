@@ -1,4 +1,4 @@
-"""Several processes train one network: the same numbers as one, one voice, and nothing left behind."""
+"""Several ranks train one network: the same metrics as one, one report, and no process left behind."""
 
 import csv
 import json
@@ -14,14 +14,14 @@ import pytest
 import torch
 from common.paths import REPOSITORY
 
-from sign.config.settings import Settings
+from sign.config.configure import Settings
 from sign.errors import SignError
-from sign.experiments.run import train
-from sign.training.datamodule import RowLoader, Rows, Share
-from sign.training.ranks import Place, follows, given
+from sign.experiments.run import run
+from sign.training.ranks import Rank, launched, launched_rank
+from sign.training.rows import RowLoader, Rows, rank_slice
 from sign.training.settings import Device
 
-# an odd number of rows in every split, and a last batch that two processes cannot halve
+# an odd number of rows in every split, and a last batch that two ranks cannot halve
 GRAPH = (
     "dataset=communities",
     "dataset.nodes=903",
@@ -33,8 +33,15 @@ GRAPH = (
     "training.batch_size=100",
     "training.max_epochs=2",
 )
-EXACT = ("model.batch_norm=false", "model.dropout=0")  # what is random, or kept by each process, cannot agree
+EXACT = ("model.batch_norm=false", "model.dropout=0")  # dropout and batch norm differ between ranks
 TWO = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2")
+LAUNCHERS = {
+    "lightning": ((sys.executable,), TWO),
+    "torchrun": (
+        (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"),
+        TWO[:2],
+    ),
+}
 
 
 def program(
@@ -61,10 +68,11 @@ def first_epoch(run: Path) -> dict[str, float]:
     return {name: float(value) for name, value in row.items() if name.split("/")[0] in ("train", "val")}
 
 
-def test_two_processes_learn_what_one_learns(configured: Callable[..., Settings], tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_two_ranks_learn_what_one_learns(configured: Callable[..., Settings], tmp_path: Path) -> None:
     running = program(tmp_path, *GRAPH, *EXACT, *TWO)
     settings = configured(*GRAPH, *EXACT, "trainer=cpu")
-    train(settings)
+    run(settings)
     out, err = running.communicate(timeout=300)
     assert running.returncode == 0, err
     assert err == ""
@@ -74,12 +82,12 @@ def test_two_processes_learn_what_one_learns(configured: Callable[..., Settings]
     assert first_epoch(together) == pytest.approx(first_epoch(alone), rel=1e-5)
     assert {file.name for file in together.rglob("*.ckpt")} == {"best.ckpt", "last.ckpt"}
 
-    # one process, testing the checkpoint of the two, finds the very same numbers
+    # one rank, testing the checkpoint of the two, computes the same metrics
     again = configured(f"ckpt_path={together / 'checkpoints' / 'last.ckpt'}", "trainer=cpu")
-    numbers, theirs = train(again), json.loads((together / "metrics.json").read_text())
+    metrics, theirs = run(again), json.loads((together / "metrics.json").read_text())
     for split in ("train", "val", "test"):
-        assert numbers[f"{split}/accuracy"] == theirs[f"{split}/accuracy"]
-        assert numbers[f"{split}/loss"] == pytest.approx(theirs[f"{split}/loss"], rel=1e-6)
+        assert metrics[f"{split}/accuracy"] == theirs[f"{split}/accuracy"]
+        assert metrics[f"{split}/loss"] == pytest.approx(theirs[f"{split}/loss"], rel=1e-6)
 
 
 def processes_of(session: int) -> list[str]:
@@ -94,23 +102,65 @@ def processes_of(session: int) -> list[str]:
     return found
 
 
+def rank_of(process: str) -> int | None:
+    """The rank of a process of a training command; None for torchrun's agent."""
+    folder = Path("/proc") / process
+    try:
+        command, environment = ((folder / name).read_bytes().split(b"\0") for name in ("cmdline", "environ"))
+    except OSError:
+        return None
+    if not any(part.endswith(b"train.py") for part in command) or b"torch.distributed.run" in command:
+        return None
+    return int(dict(part.split(b"=", 1) for part in environment if b"=" in part).get(b"LOCAL_RANK", 0))
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
-def test_ctrl_c_leaves_no_process_behind_and_says_how_to_go_on(tmp_path: Path) -> None:
-    running = program(tmp_path, *GRAPH, *TWO, "training.max_epochs=100000", "training.patience=100000")
+@pytest.mark.parametrize(
+    ("launcher", "number", "target", "runs"),
+    [
+        *(
+            (launcher, number, target, 1)
+            for launcher in ("lightning", "torchrun")
+            for number, target in (("TERM", 0), ("TERM", 1), ("INT", "all"), ("KILL", 0), ("KILL", 1))
+        ),
+        *(("lightning", "TERM", 0, 2), ("lightning", "KILL", 0, 2), ("torchrun", "KILL", 1, 2)),
+    ],
+)
+def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
+    tmp_path: Path, launcher: str, number: str, target: int | str, runs: int
+) -> None:
+    endless = ("training.max_epochs=100000", "training.patience=100000", f"runs={runs}")
+    running = program(tmp_path, *GRAPH, *LAUNCHERS[launcher][1], *endless, launcher=LAUNCHERS[launcher][0])
     deadline = time.monotonic() + 300
     while not list(tmp_path.rglob("last.ckpt")):
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.2)
-    os.killpg(running.pid, signal.SIGINT)  # as a terminal does
-    out, err = running.communicate(timeout=120)
-    assert err.strip() == "interrupted"
-    assert running.returncode == 130
-    assert "to go on: python src/train.py ckpt_path=" in out
-    deadline = time.monotonic() + 30
+    signalled = time.monotonic()
+    if target == "all":
+        os.killpg(running.pid, signal.Signals[f"SIG{number}"])  # as a terminal does
+    else:
+        (process,) = (process for process in processes_of(running.pid) if rank_of(process) == target)
+        os.kill(int(process), signal.Signals[f"SIG{number}"])
+    _, err = running.communicate(timeout=60)
     while processes_of(running.pid):
-        assert time.monotonic() < deadline, processes_of(running.pid)
-        time.sleep(0.2)
+        assert time.monotonic() < signalled + 30, processes_of(running.pid)
+        time.sleep(0.1)
+    assert time.monotonic() < signalled + 10
+    assert running.returncode != 0
+    if launcher == "lightning" and target != 1 and number != "KILL":
+        assert running.returncode == 130
+    resume = (
+        "run the same command again to resume" if runs > 1 else "resume with: python src/train.py ckpt_path="
+    )
+    messages = [line for line in err.splitlines() if line.startswith(("error:", "interrupted"))]
+    assert len(messages) == 1, err
+    assert resume in messages[0]
+    if runs == 1:
+        assert Path(messages[0].rsplit("=", 1)[1]).is_file()
+    if launcher == "lightning":  # torchrun's agent adds a report of its own
+        assert err.strip() == messages[0]
 
 
 FAILING = """
@@ -118,39 +168,71 @@ from pytorch_lightning.loggers import CSVLogger
 from sign.tracking.base import NoTracker
 class Bad(CSVLogger):
     def log_metrics(self, metrics, step=None):
-        raise RuntimeError("the first process alone fails")
+        raise RuntimeError("only rank 0 fails")
 class Failing(NoTracker):
-    def start(self, card):
-        return [Bad(card.folder)]
+    def start(self, info):
+        return [Bad(info.folder)]
 """
 
 
-def test_torchrun_trains_a_series_and_an_error_of_the_first_process_ends_the_others(tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_an_error_of_rank_0_ends_the_others(tmp_path: Path, launcher: str) -> None:
     (tmp_path / "failing.py").write_text(FAILING)
-    (tmp_path / "a").mkdir()
-    launcher = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone")
-    ddp = (*GRAPH, *EXACT, *TWO[:2])
-    series = program(tmp_path / "a", *ddp, "runs=2", launcher=launcher)
     trusting = {"SIGN_TRUST": "failing", "PYTHONPATH": str(tmp_path)}
-    failing = program(tmp_path, *ddp, "logger._target_=failing.Failing", launcher=launcher, env=trusting)
-    out, err = series.communicate(timeout=300)
-    assert series.returncode == 0, err
-    assert out.count("seed ") == 2
-    assert "2 seeds" in out
+    start, ddp = LAUNCHERS[launcher]
+    target = "logger._target_=failing.Failing"
+    failing = program(tmp_path, *GRAPH, *EXACT, *ddp, target, launcher=start, env=trusting)
     _, err = failing.communicate(timeout=300)
     assert failing.returncode == 1
-    assert "the first process alone fails" in err
+    assert err.count("RuntimeError: only rank 0 fails") == 1
+    assert "error: rank" not in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_ranks_train_a_series(tmp_path: Path, launcher: str) -> None:
+    start, ddp = LAUNCHERS[launcher]
+    for seeds in (2, 3):  # the second command finds two runs
+        series = program(tmp_path, *GRAPH, *EXACT, *ddp, f"runs={seeds}", launcher=start)
+        out, err = series.communicate(timeout=300)
+        assert series.returncode == 0, err
+        assert f"{seeds} seeds" in out
+    assert out.count("seed 2:") == 1
+    assert "1 of 3 runs to train, 2 found" in out
+    assert "seed 0:" not in out
+
+
+@pytest.mark.slow
+def test_a_seed_that_diverges_does_not_stop_the_other_seeds_of_the_ranks(tmp_path: Path) -> None:
+    series = program(tmp_path, *GRAPH, *TWO, "runs=2", "training.learning_rate=1e30")
+    out, err = series.communicate(timeout=300)
+    assert series.returncode == 1
+    assert out.count("failed: training diverged") == 2
+    assert err.startswith("error: 2 of 2 runs failed")
+    assert err.count("error:") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_an_error_of_all_ranks_is_reported_once(tmp_path: Path, launcher: str) -> None:
+    start, ddp = LAUNCHERS[launcher]
+    failing = program(tmp_path, *GRAPH, *ddp, "dataset.train_fraction=0.002", launcher=start)
+    _, err = failing.communicate(timeout=300)
+    assert failing.returncode == 1
+    assert len([line for line in err.splitlines() if line.startswith("error:")]) == 1, err
+    assert "batch norm needs two on each of 2 ranks" in err
 
 
 @pytest.mark.parametrize("world", [1, 2, 3, 7])
 @pytest.mark.parametrize("rows", [0, 1, 14, 101])
-def test_every_row_is_evaluated_by_one_process(world: int, rows: int) -> None:
-    parts = [range(rows)[Share(rank, world).of(rows)] for rank in range(world)]
+def test_every_row_is_evaluated_by_one_rank(world: int, rows: int) -> None:
+    parts = [range(rows)[rank_slice(rows, rank, world)] for rank in range(world)]
     assert [row for part in parts for row in part] == list(range(rows))
 
 
 @pytest.mark.parametrize("world", [1, 2, 3])
-def test_batches_do_not_depend_on_the_number_of_processes(world: int) -> None:
+def test_batches_do_not_depend_on_the_world_size(world: int) -> None:
     values = torch.arange(25.0)[:, None]
     order = torch.randperm(25, generator=torch.Generator().manual_seed(0))
     loaders = [
@@ -159,7 +241,8 @@ def test_batches_do_not_depend_on_the_number_of_processes(world: int) -> None:
             torch.arange(25),
             8,
             lambda: order,
-            Share(rank, world),
+            rank,
+            world,
         )
         for rank in range(world)
     ]
@@ -169,7 +252,7 @@ def test_batches_do_not_depend_on_the_number_of_processes(world: int) -> None:
             order[8 * number : 8 * number + 8] if number < 2 else order[16:]
         )  # one left over joins the last
         assert torch.equal(labels, expected)
-        assert {batch.whole for batch in batches} == {len(expected)}
+        assert {batch.total for batch in batches} == {len(expected)}
         assert min(len(batch.rows) for batch in batches) >= 2
         assert torch.equal(torch.cat([batch.rows for batch in batches])[:, 0].long(), labels)
 
@@ -180,14 +263,14 @@ def device(**changes: object) -> Device:
     )
 
 
-TORCHRUN = {
+TORCHRUN_VARIABLES = {
     "RANK": "5",
     "WORLD_SIZE": "8",
     "LOCAL_RANK": "1",
     "LOCAL_WORLD_SIZE": "4",
     "TORCHELASTIC_RUN_ID": "x",
 }
-SLURM = {
+SLURM_VARIABLES = {
     "SLURM_PROCID": "5",
     "SLURM_NTASKS": "8",
     "SLURM_LOCALID": "1",
@@ -196,51 +279,52 @@ SLURM = {
 }
 
 
-@pytest.mark.parametrize("environment", [TORCHRUN, SLURM])
-def test_a_launcher_tells_each_process_its_place(
+@pytest.mark.parametrize("environment", [TORCHRUN_VARIABLES, SLURM_VARIABLES])
+def test_a_launcher_gives_each_process_its_rank(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
 ) -> None:
-    assert given(device()) is None
-    assert not follows()
+    assert launched(device()) is None
+    assert launched_rank() == 0
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    place = given(device())
-    assert place == Place(rank=5, world=8, local_rank=1, machines=2)
-    assert place.devices == 4
-    assert follows() == (environment is TORCHRUN)
-    with pytest.raises(SignError, match=r"trainer\.devices=3: this command was started with 4"):
-        given(device(devices=3))
-    with pytest.raises(SignError, match=r"trainer\.num_nodes=4: this command was started with 2"):
-        given(device(num_nodes=4))
+    own = launched(device())
+    assert own == Rank(rank=5, world_size=8, local_rank=1, nodes=2)
+    assert own.devices == 4
+    assert launched_rank() == (5 if environment is TORCHRUN_VARIABLES else 0)
+    with pytest.raises(SignError, match=r"trainer\.devices=3: this command was launched with 4"):
+        launched(device(devices=3))
+    with pytest.raises(SignError, match=r"trainer\.num_nodes=4: this command was launched with 2"):
+        launched(device(num_nodes=4))
 
 
 def test_torchrun_without_ddp_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in TORCHRUN.items():
+    for name, value in TORCHRUN_VARIABLES.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(
         SignError, match=r"torchrun started 8 processes, but trainer\.devices=1; use trainer=ddp"
     ):
-        given(device(devices=1, num_nodes=1))
+        launched(device(devices=1, num_nodes=1))
 
 
 @pytest.mark.parametrize(
-    ("overrides", "sentence"),
+    ("overrides", "message"),
     [
-        (("trainer=ddp", "trainer.accelerator=cpu"), "trainer.devices=None: there is no GPU to count"),
+        (("trainer=ddp", "trainer.accelerator=cpu"), "trainer.devices=None: no GPU was found"),
         pytest.param(
             ("trainer=gpu",),
-            "trainer.accelerator=gpu: there is no GPU here",
+            "trainer.accelerator=gpu: no GPU was found",
             marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU"),
         ),
         ((*TWO, "trainer.num_nodes=2"), "trainer.num_nodes=2: start the command on every machine"),
-        ((*TWO, "training.batch_size=3"), "training.batch_size=3: batch norm needs two rows in each of 2"),
+        (TWO, "trainer.devices > 1: src/train.py launches the ranks"),
+        ((*TWO, "training.batch_size=3"), "training.batch_size=3: batch norm needs two rows on each of 2"),
     ],
 )
-def test_what_cannot_be_done_is_said_before_anything_is_written(
-    configured: Callable[..., Settings], overrides: tuple[str, ...], sentence: str
+def test_an_impossible_device_is_refused_before_anything_is_written(
+    configured: Callable[..., Settings], overrides: tuple[str, ...], message: str
 ) -> None:
     settings = configured(*GRAPH, *overrides)
     with pytest.raises(SignError) as caught:
-        train(settings)
-    assert str(caught.value).startswith(sentence)
+        run(settings)
+    assert str(caught.value).startswith(message)
     assert not list(settings.output_dir.rglob("*"))

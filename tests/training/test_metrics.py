@@ -1,4 +1,4 @@
-"""Counts give the metrics of torchmetrics, in whatever parts rows come."""
+"""Sums give the metrics of torchmetrics, for any batches."""
 
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from torchmetrics.functional.classification import (
     multilabel_f1_score,
 )
 
-from sign.training.metrics import Tally
+from sign.training.metrics import SplitMetrics
 
 CUTS = [(0, 100), (0, 1, 100), (0, 33, 33, 70, 100)]
 
@@ -19,10 +19,10 @@ CUTS = [(0, 100), (0, 1, 100), (0, 33, 33, 70, 100)]
 def counted(
     logits: torch.Tensor, labels: torch.Tensor, losses: torch.Tensor, cuts: tuple
 ) -> dict[str, float]:
-    tally = Tally(multilabel=labels.ndim == 2)
+    metrics = SplitMetrics(multilabel=labels.ndim == 2)
     for start, stop in pairwise(cuts):
-        tally.add(losses[start:stop].sum(), logits[start:stop], labels[start:stop])
-    return {name: float(value) for name, value in tally.results("val").items()}
+        metrics.update(losses[start:stop].sum(), logits[start:stop], labels[start:stop])
+    return {name: float(value) for name, value in metrics.compute("val").items()}
 
 
 @pytest.mark.parametrize("cuts", CUTS)
@@ -38,7 +38,7 @@ def test_single_labels(cuts: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("cuts", CUTS)
-def test_several_labels(cuts: tuple[int, ...]) -> None:
+def test_multilabel(cuts: tuple[int, ...]) -> None:
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(100, 5, generator=generator)
     labels = torch.randint(2, (100, 5), generator=generator).float()
@@ -53,22 +53,22 @@ def test_small_logits_are_not_taken_for_probabilities() -> None:
     assert counted(torch.full((2, 4), 0.2), torch.ones(2, 4), torch.zeros(2), (0, 2))["val/micro_f1"] == 1.0
 
 
-def test_a_tally_is_empty_after_its_results() -> None:
-    tally = Tally(multilabel=False)
-    tally.add(torch.tensor(5.0), torch.eye(2), torch.tensor([0, 1]))
-    assert tally.results("train")["train/accuracy"] == 1.0
-    tally.add(torch.tensor(7.0), torch.eye(2), torch.tensor([1, 1]))
-    assert {name: float(value) for name, value in tally.results("train").items()} == {
+def test_metrics_are_reset_when_they_are_computed() -> None:
+    metrics = SplitMetrics(multilabel=False)
+    metrics.update(torch.tensor(5.0), torch.eye(2), torch.tensor([0, 1]))
+    assert metrics.compute("train")["train/accuracy"] == 1.0
+    metrics.update(torch.tensor(7.0), torch.eye(2), torch.tensor([1, 1]))
+    assert {name: float(value) for name, value in metrics.compute("train").items()} == {
         "train/loss": 3.5,
         "train/accuracy": 0.5,
         "train/micro_f1": 0.5,
     }
 
 
-def test_counts_of_several_processes_are_added_up() -> None:
-    tally = Tally(multilabel=False)
-    tally.add(torch.tensor(5.0), torch.eye(2), torch.tensor([0, 1]))
+def test_sums_of_several_ranks_are_added() -> None:
+    metrics = SplitMetrics(multilabel=False)
+    metrics.update(torch.tensor(5.0), torch.eye(2), torch.tensor([0, 1]))
     other = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)  # loss, rows, right ones
-    numbers = tally.results("test", lambda sums: sums + other)
+    numbers = metrics.compute("test", lambda sums: sums + other)
     assert float(numbers["test/loss"]) == 2.0
     assert float(numbers["test/accuracy"]) == 2 / 3

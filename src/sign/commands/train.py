@@ -1,37 +1,77 @@
 """Train one configuration, or a series of it over several seeds."""
 
-from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from omegaconf import DictConfig
+from rich.table import Table
 
-from sign.config.configure import configure
-from sign.experiments.series import outcome, plan, show, train_series
-from sign.training.ranks import given
-from sign.training.settings import Device
+from sign.config.configure import Settings, configure
+from sign.experiments.series import mean_validation_loss, plan, train_series
+from sign.graph.graph import SPLITS
+from sign.runs import Series
+from sign.system import memory
+from sign.system.console import console
+from sign.training.distributed import process_group
+
+SCORES = ("accuracy", "micro_f1", "loss")
+SECONDS = {
+    "seconds/precompute": "precomputation",
+    "seconds/epoch": "training, per epoch",
+    "seconds/inference": "inference on the test split",
+}
 
 
 def main(cfg: DictConfig) -> float:
     """Train one configuration, or a series of it; return the validation loss, which a sweep minimises."""
     if cfg.get("runs", 1) != 1:
-        wanted = plan(cfg)
-        with leading(wanted.first.device) as first:
-            if not first:
-                return 0.0
-            series = train_series(wanted)
-            show(series)
-            return outcome(series)
+        series_plan = plan(cfg)
+        with process_group(series_plan.first.device):
+            series = train_series(series_plan)
+            print_series(series)
+            return mean_validation_loss(series)
     settings = configure(cfg)
-    from sign.experiments.run import train  # torch and Lightning take seconds: not before the check
+    with process_group(settings.device):
+        from sign.experiments.run import run  # torch and Lightning take seconds: not before the checks
 
-    with leading(settings.device) as first:
-        return train(settings)["val/loss"] if first else 0.0
+        metrics = run(settings)
+        print_run(settings, metrics)
+        return metrics["val/loss"]
 
 
-def leading(device: Device) -> AbstractContextManager[bool]:
-    """Whether this process is rank 0, which it is unless torchrun or SLURM started several."""
-    if given(device) is None:
-        return nullcontext(True)
-    from sign.training import distributed
-    from sign.training.fit import follow
+def print_run(settings: Settings, metrics: dict[str, float]) -> None:
+    """Print the summary of a run."""
+    title = f"{settings.title} on {settings.dataset.name}, seed {settings.seed}"
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_row("parameters", f"{metrics['parameters']:,}")
+    table.add_row("epochs", f"{metrics['epochs']}")
+    for name in SCORES:
+        if f"test/{name}" in metrics:
+            values = " / ".join(f"{metrics[f'{split}/{name}']:.4f}" for split in SPLITS)
+            table.add_row(f"{name.replace('_', '-')}  train / val / test", values)
+    for name, label in SECONDS.items():
+        table.add_row(label, f"{metrics[name]:.3f} s")
+    table.add_row("peak memory", memory.format_size(metrics["memory/peak_bytes"]))
+    console.print(table)
+    console.print(f"store: {Path(settings.store.root).resolve()}", soft_wrap=True)
 
-    return distributed.leading(device, follow)
+
+def print_series(series: Series) -> None:
+    """Print the summary of a series."""
+    description, metrics = series.description, series.metrics
+    title = f"{description['model']} on {description['dataset']}, {len(series.seeds)} seeds"
+    table = Table("", "mean", "± deviation", title=title, title_justify="left")
+    table.columns[0].style = "dim"
+    for column in table.columns[1:]:
+        column.justify = "right"
+    rows = [
+        (f"{split}/{name}", f"{split} {name.replace('_', '-')}", 4) for name in SCORES for split in SPLITS
+    ]
+    rows += [("epochs", "epochs", 3), *((name, f"{label}, s", 3) for name, label in SECONDS.items())]
+    for name, label, digits in rows:
+        if over_seeds := metrics.get(name):
+            table.add_row(label, f"{over_seeds['mean']:.{digits}f}", f"{over_seeds['std']:.{digits}f}")
+    console.print(table)
+    console.print("deviation: of the population of the runs (divided by their number)")
+    console.print(f"series folder: {series.folder}", soft_wrap=True)

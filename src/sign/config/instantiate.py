@@ -1,4 +1,4 @@
-"""Sections of a configuration ▶ checked objects; only classes on an allow-list are instantiated."""
+"""Sections of a configuration ▶ checked objects. The only module that instantiates what a configuration names."""
 
 import os
 from collections.abc import Mapping
@@ -12,22 +12,24 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import FieldError, SignError, reason
 
-TRUST = (
-    "SIGN_TRUST"  # environment variable: modules of the user's own, which a configuration cannot allow itself
+TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
+TARGETS = (
+    "sign.datasets.*",
+    "sign.operators.*",
+    "sign.engines.*",
+    "sign.tracking.*",
+    *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name),
 )
 Section = TypeVar("Section")
 
 
-def allowed_targets() -> tuple[str, ...]:
-    """Patterns of the classes that ``_target_`` may name: those of SIGN, and of the modules in ``SIGN_TRUST``."""
-    own = [name for name in os.environ.get(TRUST, "").split(",") if name]
-    return tuple(
-        f"{name}.*" for name in ("sign.datasets", "sign.operators", "sign.engines", "sign.tracking", *own)
-    )
+def section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
+    """A section of plain values as its dataclass."""
+    return made(name, kind, plain[name])
 
 
-def build(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
-    """Return the dataclass ``kind`` with exactly these values; ``name`` is the section that errors refer to."""
+def made(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
+    """Values as a dataclass that has just these fields."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     for key in values:
         if key not in known:
@@ -40,14 +42,14 @@ def build(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
         raise error.within(name) from None
 
 
-def instantiate_section(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
-    """Return the object that the section ``name`` of ``cfg`` describes by its ``_target_``, a ``kind``."""
+def named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
+    """The object that a section names by its ``_target_``."""
     node = OmegaConf.select(cfg, name)
     target = OmegaConf.select(node, "_target_") if isinstance(node, DictConfig) else None
     if not isinstance(target, str):
         raise SignError(f"{name}={node}: names no class; --help shows its choices")
     try:
-        instance = instantiate(node, _convert_="all", _execution_whitelist_=allowed_targets())
+        made = instantiate(node, _convert_="all", _execution_whitelist_=TARGETS)
     except FieldError as error:
         raise error.within(name) from None
     except (InstantiationException, TypeError) as error:
@@ -55,13 +57,13 @@ def instantiate_section(cfg: DictConfig, name: str, kind: type[Section]) -> Sect
             advice = f"set {TRUST}={target.split('.')[0]} in the environment to allow your own module"
             raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
         raise SignError(f"{name}: {_one_line(error.__cause__ or error)}") from error
-    if not isinstance(instance, kind):
+    if not isinstance(made, kind):
         raise SignError(f"{name}._target_={target}: not a {kind.__name__.lower()}")
-    return instance
+    return made
 
 
-def writable_folder(name: str, value: Any) -> Path:
-    """Return the folder that the setting ``name`` gives, created if it does not exist."""
+def writable(name: str, value: Any) -> Path:
+    """The folder, made if need be."""
     folder = Path(str(value))
     try:
         folder.mkdir(parents=True, exist_ok=True)

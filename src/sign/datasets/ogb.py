@@ -1,7 +1,7 @@
 """ogbn-products, ogbn-arxiv and ogbn-papers100M of the Open Graph Benchmark (Hu et al. 2020), from its raw files."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from sign.datasets.base import Dataset
 from sign.datasets.raw_files import REAL, WHOLE, Member, class_numbers, column, keep, reading, table
 from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
 from sign.errors import FieldError
+from sign.graph.classification import NodeClassification
 from sign.graph.csr import CSR, Array, index_type
 from sign.graph.graph import Graph
 from sign.system import arrays
@@ -41,6 +42,10 @@ class OGB(Dataset):
         super().__post_init__()
         if self.directed and self.graph == "products":
             raise FieldError("directed", True, "goods bought together have no direction; use directed=false")
+
+    def classification(self, feature_scaling: str) -> NodeClassification:
+        """The classification of the graph, whose accuracy OGB's evaluator computes."""
+        return replace(super().classification(feature_scaling), evaluator=f"ogbn-{self.graph}")
 
     def load(self) -> Graph:
         """Read the files, which are fetched if they are missing, or what was made of them before."""

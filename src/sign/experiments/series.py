@@ -1,37 +1,33 @@
-"""One configuration trained with several seeds on the same hops; it goes on where it was stopped."""
+"""A series: one configuration trained with several seeds on the same hops, resumed where it was interrupted."""
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+import hashlib
+import json
+import logging
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
-from rich.table import Table
 
-from sign.config.configure import configure
-from sign.config.identity import fingerprint
-from sign.config.settings import Settings
-from sign.datasets.base import Dataset
-from sign.errors import SignError
+from sign.config.configure import Settings, configure
+from sign.errors import SharedError, SignError, reason
 from sign.graph.graph import SPLITS
 from sign.runs import METRICS, SERIES, Series, over_seeds
 from sign.system.atomic_files import write_json
-from sign.system.console import console
 from sign.system.locks import exclusive_lock
+from sign.training.distributed import broadcast, on_failure, rank, world_size
 from sign.validation import Count, Seed, check
 
-if TYPE_CHECKING:
-    from sign.training.datamodule import SIGNDataModule
-
-SEED = "<seed>"  # stands for the seed of a run in what the series is named by
+SEED = "<seed>"  # stands for the seed of a run in the identity of the series
+LOCATIONS = ("data_dir",)  # settings of a data set that do not change its content
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A series that is wanted: the composed configuration, with what refers to the seed still open."""
+    """A series to train: the composed configuration, in which references to the seed are unresolved."""
 
     cfg: DictConfig
     first: Settings
@@ -43,9 +39,9 @@ class Plan:
 
     @cached_property
     def series(self) -> Series:
-        """Where it is, or will be."""
+        """The folder of the series, which may not exist yet."""
         parent = self.first.output_dir.resolve() / self.first.dataset.name / self.first.slug
-        return Series(parent / f"series-{_fingerprint(self.cfg, self.first.dataset)}")
+        return Series(parent / f"series-{fingerprint(self.cfg)}")
 
     @property
     def missing(self) -> list[int]:
@@ -54,105 +50,105 @@ class Plan:
         return [seed for seed in self.seeds if not (series.run(seed).folder / METRICS).is_file()]
 
     def settings(self, seed: int) -> Settings:
-        """The settings of one run, in its folder, resumed where it was begun."""
-        made = with_seed(self.cfg, seed)
+        """The settings of one run, in its folder, resumed from its last checkpoint."""
         run = self.series.run(seed)
-        return replace(configure(made, []), run_folder=run.folder, ckpt_path=run.last_checkpoint)
+        settings = configure(with_seed(self.cfg, seed), [])
+        return replace(settings, run_folder=run.folder, ckpt_path=run.last_checkpoint)
 
 
 def plan(cfg: DictConfig) -> Plan:
     """Check a configuration with ``runs``, for all its seeds, before anything is trained."""
     if OmegaConf.select(cfg, "ckpt_path") is not None:
-        raise SignError(f"ckpt_path={cfg.ckpt_path}: a series resumes its runs by itself; leave it out")
+        raise SignError(f"ckpt_path={cfg.ckpt_path}: a series resumes its runs by itself; omit ckpt_path")
     check("seed", cfg.seed, Seed)
     check("runs", cfg.runs, Count)
-    made = Plan(cfg, configure(with_seed(cfg, cfg.seed), []))
-    check("seed + runs", made.seeds[-1], Seed)
-    return made
+    checked = Plan(cfg, configure(with_seed(cfg, cfg.seed), []))
+    check("seed + runs", checked.seeds[-1], Seed)
+    return checked
 
 
 def with_seed(cfg: DictConfig, seed: Any) -> DictConfig:
-    """A copy for one seed, in which what refers to the seed is still to be resolved."""
+    """A copy of a configuration with another seed; references to the seed stay unresolved."""
     copy = cfg.copy()
     with open_dict(copy):
         copy.seed = seed
     return copy
 
 
-def _fingerprint(cfg: DictConfig, dataset: Dataset) -> str:
-    """What stands for the settings, and the user's own files, that change the numbers of a series."""
-    plain: Any = OmegaConf.to_container(with_seed(cfg, SEED), resolve=True)
-    plain.pop("search", None)
-    return fingerprint(plain, dataset.content_digest())
+def fingerprint(cfg: DictConfig) -> str:
+    """A hash of the settings that change the metrics of a series."""
+    copy = with_seed(cfg, SEED)
+    OmegaConf.resolve(copy)
+    plain: Any = OmegaConf.to_container(copy)
+    identity = {name: plain[name] for name in ("dataset", "model", "training", "scaling")}
+    identity["dataset"] = {key: value for key, value in plain["dataset"].items() if key not in LOCATIONS}
+    identity |= {"dtype": plain["store"]["dtype"], "precision": plain["trainer"]["precision"]}
+    canonical = json.dumps(identity, sort_keys=True).encode()
+    return hashlib.blake2b(canonical, digest_size=6).hexdigest()
 
 
-def train_series(wanted: Plan) -> Series:
-    """Train what is missing of a series; a run that fails is told, and the others go on."""
-    series = wanted.series
-    with alone(series.folder):
+def train_series(plan: Plan) -> Series:
+    """Train the missing seeds. A failed run is reported and does not stop the others.
+
+    A second process that trains the same series waits for the first and then finds its runs. Of several ranks, rank 0
+    decides what is missing.
+    """
+    folder = plan.series.folder
+    on_failure("run the same command again to resume")
+    waiting = f"waiting for another process that trains the series in {folder}"
+    with nullcontext() if rank() else exclusive_lock(folder, lambda: log.info(waiting)):
         failures: dict[str, str] = {}
-        if missing := wanted.missing:
-            _announce(wanted, missing)
-            _train(wanted, missing, failures)
-        write(wanted, failures)
-    return Series(series.folder)
+        if missing := broadcast(plan.missing):
+            finished = len(plan.seeds) - len(missing)
+            log.info(
+                f"{plan.first.title} on {plan.first.dataset.name}: {len(missing)} of {len(plan.seeds)} runs to train"
+                + (f", {finished} found in {folder}" if finished else "")
+            )
+            _train(plan, missing, failures)
+        write(plan, failures)
+    broadcast(None)  # the other ranks read what rank 0 wrote
+    return Series(folder)
 
 
-def _train(wanted: Plan, missing: list[int], failures: dict[str, str]) -> None:
-    # torch and Lightning take seconds: only where something is missing
-    from sign.experiments.run import make_run_folder, prepare, run
+def _train(plan: Plan, missing: list[int], failures: dict[str, str]) -> None:
+    # torch and Lightning take seconds to import: only if a run is missing
+    from sign.experiments.preflight import CheckpointError
+    from sign.experiments.run import prepare, run
 
-    datamodule = None
+    data = None
     for seed in missing:
-        settings = wanted.settings(seed)
-        if datamodule is not None and datamodule.precomputation == settings.precomputation:
-            _use_again(datamodule, settings.seed)
+        settings = plan.settings(seed)
+        if data is not None and data.precomputation == settings.precomputation:
+            data.reuse(seed)
         else:
-            datamodule = None
-            gc.collect()  # Lightning's objects hold each other, and with them the rows of the run before
-            datamodule = prepare(replace(settings, ckpt_path=None))  # looked at by itself, and not decisive
-        folder = make_run_folder(settings)
+            data = None
+            gc.collect()  # Lightning's objects refer to each other, and to the rows of the previous run
+            data = prepare(settings)
         try:
-            numbers = run(_resumable(settings, datamodule), datamodule, folder)
-        except KeyboardInterrupt:
-            console.print("to go on: the same command again", soft_wrap=True)
-            raise
-        except Exception as error:  # whatever ends one run is no reason to lose the others
-            failures[str(seed)] = _reason(error)
-            console.print(f"seed {seed}: failed: {failures[str(seed)]}", soft_wrap=True)
+            try:
+                metrics = run(settings, data)
+            except CheckpointError as error:  # such as one that a full disk cut short
+                log.info(f"seed {seed}: starting from scratch, because of {error}")
+                metrics = run(replace(settings, ckpt_path=None), data)
+        except Exception as error:  # does not stop the other runs
+            if world_size() > 1 and not isinstance(error, SharedError):
+                raise  # the other ranks are in the middle of this run
+            known = isinstance(error, SignError)
+            text = str(error) if known else f"{type(error).__name__}: {reason(error)}"
+            failures[str(seed)] = " ".join(text.split())
+            log.info(f"seed {seed}: failed: {failures[str(seed)]}")
             continue
-        console.print(f"seed {seed}: {_brief(numbers)}", soft_wrap=True)
-        write(wanted, failures)
+        log.info(f"seed {seed}: {_summary(metrics)}")
+        write(plan, failures)
 
 
-def _use_again(datamodule: "SIGNDataModule", seed: int) -> None:
-    """Give the next run of a series the data of the one before, where nothing but the seed is another."""
-    classification, hops = datamodule.prepared
-    datamodule.prepared = classification, hops.again()
-    datamodule.seed = seed
-
-
-def _resumable(settings: Settings, datamodule: "SIGNDataModule") -> Settings:
-    """The settings without a checkpoint that cannot be used, such as one that a full disk cut short."""
-    from sign.experiments.preflight import check_checkpoint
-    from sign.training.fit import make_task
-
-    if settings.ckpt_path is None:
-        return settings
-    try:
-        check_checkpoint(settings.ckpt_path, make_task(settings, datamodule))
-    except SignError as error:
-        console.print(f"seed {settings.seed}: from the start again, because of {error}", soft_wrap=True)
-        return replace(settings, ckpt_path=None)
-    return settings
-
-
-def write(wanted: Plan, failures: dict[str, str]) -> None:
-    """``series.json``, from the runs that are finished."""
-    series, first = wanted.series, wanted.first
-    missing = wanted.missing
-    seeds = [seed for seed in wanted.seeds if seed not in missing]
-    found = [series.run(seed).metrics or {} for seed in seeds]
+def write(plan: Plan, failures: dict[str, str]) -> None:
+    """Write ``series.json`` from the finished runs."""
+    if rank():
+        return
+    series, first = plan.series, plan.first
+    missing = plan.missing
+    seeds = [seed for seed in plan.seeds if seed not in missing]
     series.folder.mkdir(parents=True, exist_ok=True)
     write_json(
         series.folder / SERIES,
@@ -166,74 +162,23 @@ def write(wanted: Plan, failures: dict[str, str]) -> None:
             "runs": first.runs,
             "failures": failures,
             "deviation": "population",
-            "metrics": over_seeds(found),
+            "metrics": over_seeds([series.run(seed).metrics or {} for seed in seeds]),
         },
     )
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Be the only process at a series; another one that wants the same waits and then finds it."""
-    with exclusive_lock(
-        folder, lambda: console.print(f"waiting for another series in {folder}", soft_wrap=True)
-    ):
-        yield
-
-
-def show(series: Series) -> None:
-    """The summary at the end of a series."""
-    told, metrics = series.description, series.metrics
-    table = Table(
-        title=f"{told['model']} on {told['dataset']}, {len(series.seeds)} seeds", title_justify="left"
-    )
-    for name in ("", "mean", "± deviation"):
-        table.add_column(name, justify="right" if name else "left", style=None if name else "dim")
-    for measure in ("accuracy", "micro_f1", "loss"):
-        for split in SPLITS:
-            if found := metrics.get(f"{split}/{measure}"):
-                name = f"{split} {measure.replace('_', '-')}"
-                table.add_row(name, f"{found['mean']:.4f}", f"{found['std']:.4f}")
-    for name, what in (
-        ("epochs", "epochs"),
-        ("seconds/precompute", "precomputation, s"),
-        ("seconds/epoch", "training, an epoch, s"),
-        ("seconds/inference", "inference on the test split, s"),
-    ):
-        if found := metrics.get(name):
-            table.add_row(what, f"{found['mean']:.3f}", f"{found['std']:.3f}")
-    console.print(table)
-    console.print("deviation: of the population of the runs (divided by their number)")
-    console.print(f"series folder: {series.folder}", soft_wrap=True)
-
-
-def outcome(series: Series) -> float:
-    """The mean validation loss, which a sweep minimises; a series with a failed run ends with an error."""
+def mean_validation_loss(series: Series) -> float:
+    """The mean validation loss, which a sweep minimises; raises SignError if a run failed."""
     if failures := series.description["failures"]:
         reasons = "; ".join(f"seed {seed}: {reason}" for seed, reason in failures.items())
         runs = len(failures) + len(series.seeds)
         raise SignError(
-            f"{len(failures)} of {runs} runs failed ({reasons}); the same command tries them again"
+            f"{len(failures)} of {runs} runs failed ({reasons}); run the same command again to retry them"
         )
     return float(series.metrics["val/loss"]["mean"])
 
 
-def _announce(wanted: Plan, missing: list[int]) -> None:
-    first, found = wanted.first, len(wanted.seeds) - len(missing)
-    console.print(
-        f"[bold]{first.title} on {first.dataset.name}[/bold]: {len(missing)} of {len(wanted.seeds)} runs to train"
-        + (f", {found} found in {wanted.series.folder}" if found else ""),
-        soft_wrap=True,
-    )
-
-
-def _brief(numbers: dict[str, float]) -> str:
-    measure = "accuracy" if "test/accuracy" in numbers else "micro_f1"
-    scores = " / ".join(f"{numbers[f'{split}/{measure}']:.4f}" for split in SPLITS)
-    name = measure.replace("_", "-")
-    return f"{name} train / val / test {scores}, {numbers['epochs']} epochs"
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, SignError):
-        return str(error)
-    return " ".join(f"{type(error).__name__}: {error}".split())
+def _summary(metrics: dict[str, float]) -> str:
+    score = "accuracy" if "test/accuracy" in metrics else "micro_f1"
+    values = " / ".join(f"{metrics[f'{split}/{score}']:.4f}" for split in SPLITS)
+    return f"{score.replace('_', '-')} train / val / test {values}, {metrics['epochs']} epochs"

@@ -53,7 +53,8 @@ class Scope:
 class NodeClassification:
     """What training needs of a data set, beside the hops of its scopes.
 
-    Exported hops are in a ``store`` of their own, with type ``dtype``.
+    Exported hops are in a ``store`` of their own, with type ``dtype``. ``evaluator`` names the OGB data set
+    whose evaluator computes the accuracy.
     """
 
     name: str
@@ -64,6 +65,7 @@ class NodeClassification:
     scopes: list[Scope]
     store: Path | None = None
     dtype: Literal["float32", "float16"] = "float32"
+    evaluator: str | None = None
 
 
 def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassification:

@@ -8,10 +8,11 @@ from numpy.polynomial import chebyshev, polynomial
 from torch import Tensor
 from torch_geometric.nn import ChebConv, GCNConv, SGConv
 
-from sign.config.settings import Settings
+from sign.config.configure import Settings
+from sign.experiments.run import prepare
 from sign.models.sign import SIGN
 from sign.training.datamodule import SIGNDataModule
-from sign.training.fit import make_datamodule, make_task
+from sign.training.task import SIGNTask
 
 PLAIN = ("scaling.features=none", "scaling.hops=none")  # PyG's layers scale nothing
 
@@ -20,14 +21,16 @@ class Built:
     """Data and network of one configuration, the wide rows of all nodes, and the graph as PyG has it."""
 
     def __init__(self, settings: Settings) -> None:
-        self.datamodule: SIGNDataModule = make_datamodule(settings)
+        self.datamodule: SIGNDataModule = prepare(settings)
         wide = [np.array(array) for array in self.datamodule.hops.arrays["train"]]
         self.rows = torch.from_numpy(np.concatenate(wide, axis=1))
         graph = settings.dataset.load()
         self.features = torch.from_numpy(np.array(graph.features))
         csr = graph.adjacency
         self.edges = torch.from_numpy(np.stack([csr.row_indices(), csr.indices]).astype(np.int64))
-        self.network: SIGN = make_task(settings, self.datamodule).network.eval()
+        self.network: SIGN = SIGNTask.for_data(
+            self.datamodule, settings.architecture, settings.training, settings.seed
+        ).network.eval()
 
     def outputs(self, weight: Tensor, bias: Tensor, peer: torch.nn.Module) -> tuple[Tensor, Tensor]:
         """Ours and the peer's, after ours was given the weights."""

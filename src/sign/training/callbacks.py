@@ -1,7 +1,9 @@
-"""What happens beside training: one row of metrics an epoch, a stopwatch, a progress bar, the last checkpoint."""
+"""Lightning callbacks: timing, metrics.csv, progress bar, early stopping, checkpoints."""
 
 import csv
 import io
+import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,25 @@ from sign.runs import Run
 from sign.system.atomic_files import write_text
 from sign.system.console import progress
 
-REFRESH = 0.1  # seconds between two moves of a progress bar
-SAVE = 10.0  # seconds of training that an interrupted run may have to repeat
+REFRESH = 0.1  # seconds between two updates of the progress bar
+SAVE_EVERY = 10.0  # seconds of training that an interrupted run may have to repeat
+
+
+class KeepSignalHandlers(pl.Callback):
+    """Keep the program's handler of SIGTERM: Lightning's starts a collective, which may hang or meet another one."""
+
+    def setup(self, *_: Any, **__: Any) -> None:
+        """Remember the handler before Lightning replaces it."""
+        self.handler = signal.getsignal(signal.SIGTERM)
+
+    def on_train_start(self, *_: Any) -> None:
+        """Restore it for training."""
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self.handler)
+
+    def on_test_start(self, *_: Any) -> None:
+        """Restore it for testing."""
+        self.on_train_start()
 
 
 class Stopwatch(pl.Callback):
@@ -33,36 +52,35 @@ class Stopwatch(pl.Callback):
         self.epochs.append(0.0)
 
     def on_validation_start(self, *_: Any) -> None:
-        """Evaluation begins: the epoch is trained."""
+        """End the epoch: evaluation begins."""
         self.epochs[-1] = time.perf_counter() - self._started
 
     def on_test_batch_start(
         self, trainer: Any, task: Any, batch: Any, index: int, dataloader_idx: int = 0
     ) -> None:
-        """Start with the first batch of the test split."""
+        """Start at the first batch of the test split."""
         if dataloader_idx == self._test and index == 0:
             self._started = time.perf_counter()
 
     def on_test_batch_end(
         self, trainer: Any, task: Any, outputs: Any, batch: Any, index: int, dataloader_idx: int = 0
     ) -> None:
-        """The last batch of the test split decides."""
+        """End at the last batch of the test split."""
         if dataloader_idx == self._test:
             self.inference = time.perf_counter() - self._started
 
 
 class EpochLog(pl.Callback):
-    """One row of metrics an epoch, into ``metrics.csv`` and every logger."""
+    """Write one row of metrics per epoch to ``metrics.csv`` and every logger."""
 
     def __init__(self, file: Path, stopwatch: Stopwatch) -> None:
         self.file, self.stopwatch = file, stopwatch
-        self.seconds = 0.0  # of training since its first epoch, before an interruption or after
+        self.seconds = 0.0  # of training since the first epoch, interruptions excluded
 
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
-        """Keep the rows of a run that is resumed, up to its checkpoint."""
+        """Keep the rows of a resumed run up to its checkpoint."""
         if trainer.is_global_zero and self.file.exists():
-            every = Run(self.file.parent).epochs()
-            rows = [row for row in every if row["epoch"] < trainer.current_epoch]
+            rows = [row for row in Run(self.file.parent).epochs() if row["epoch"] < trainer.current_epoch]
             if not rows:
                 self.file.unlink()
                 return
@@ -95,15 +113,15 @@ class EpochLog(pl.Callback):
 
 
 class EpochProgress(pl.Callback):
-    """One bar for the whole training."""
+    """One progress bar for the whole training."""
 
     def __init__(self, epochs: int) -> None:
         self.epochs = epochs
         self.bar = progress()
-        self._moved = 0.0
+        self._updated = 0.0
 
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
-        """Show the bar; early stopping will usually end it before its total."""
+        """Show the bar; early stopping usually ends it before its total."""
         steps = int(trainer.num_training_batches)
         self.task_id = self.bar.add_task(
             "training", total=self.epochs * steps, completed=trainer.current_epoch * steps
@@ -111,44 +129,44 @@ class EpochProgress(pl.Callback):
         self.bar.start()
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        """Move, as often as an eye can follow."""
+        """Update the bar at most every ``REFRESH`` seconds."""
         now = time.monotonic()
-        if now - self._moved > REFRESH:
-            self._moved = now
+        if now - self._updated > REFRESH:
+            self._updated = now
             self.bar.update(self.task_id, completed=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
-        """Say where we are."""
+        """Show the epoch and its validation loss."""
         loss = float(trainer.callback_metrics.get("val/loss", float("nan")))
         text = f"epoch {trainer.current_epoch + 1}, val loss {loss:.4f}"
         self.bar.update(self.task_id, completed=trainer.global_step, description=text)
 
     def on_train_end(self, *_: Any) -> None:
-        """Remove the bar; the summary follows."""
+        """Remove the bar."""
         self.bar.stop()
 
     def on_exception(self, *_: Any) -> None:
-        """Leave the terminal as it was."""
+        """Remove the bar."""
         self.bar.stop()
 
 
-class Patience(EarlyStopping):
-    """Early stopping that a resumed run takes up: one that had already stopped trains no epoch more."""
+class ResumableEarlyStopping(EarlyStopping):
+    """EarlyStopping that a resumed run continues; a run that had already stopped trains no further epochs."""
 
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
-        """Stop where the run that is resumed had stopped."""
+        """Stop at once if the run had stopped before it was resumed."""
         trainer.should_stop = trainer.should_stop or self.wait_count >= self.patience
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take up the waiting, but not the patience, which is a setting."""
+        """Restore the count of epochs without improvement, but not the patience, which is a setting."""
         super().load_state_dict({**state, "patience": self.patience})
 
 
 class BestCheckpoint(ModelCheckpoint):
-    """The best epoch's checkpoint; a resumed run knows it again wherever its folder now lies."""
+    """The best epoch's checkpoint, restored on resume even if the run folder was moved."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take up the score with the paths of this folder; Lightning drops it where they are others."""
+        """Restore the best score with the paths of this folder; Lightning drops it if they differ."""
         if state["best_k_models"]:
             here = str(Path(str(self.dirpath)) / Path(state["best_model_path"]).name)
             (score,) = state["best_k_models"].values()
@@ -158,9 +176,9 @@ class BestCheckpoint(ModelCheckpoint):
 
 
 class LastCheckpoint(Checkpoint):
-    """Where an interrupted run goes on: written after the first epoch, every few seconds, and at the end.
+    """The checkpoint that resumes an interrupted run: written after the first epoch, every few seconds, at the end.
 
-    An epoch depends on its number and on the state before it alone, so it does not matter after which one.
+    An epoch depends only on its number and the state before it, so any epoch will do.
     """
 
     def __init__(self, file: Path) -> None:
@@ -168,9 +186,9 @@ class LastCheckpoint(Checkpoint):
         self._saved = 0.0
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
-        """Write it if it is time."""
+        """Write the checkpoint if it is due."""
         ends = trainer.should_stop or trainer.current_epoch + 1 == trainer.max_epochs
-        due = trainer.strategy.broadcast(ends or time.monotonic() - self._saved > SAVE)
+        due = trainer.strategy.broadcast(ends or time.monotonic() - self._saved > SAVE_EVERY)
         if due:
             trainer.save_checkpoint(self.file)
             self._saved = time.monotonic()

@@ -1,291 +1,312 @@
-"""Processes that train one network together: how they start, what they are told, and how they end together.
+"""Distributed training: launch or join the ranks, broadcast from rank 0, end together.
 
-The first process decides everything: it computes hops, makes the run folder, logs and prints. When there is
-something to train, it tells the others what, and they take part. They are started here, on one machine, or by
-torchrun or SLURM, on any number.
+Every rank runs the same program; rank 0 writes and prints. Lightning's launcher (which runs the same command again),
+torchrun or SLURM launch the ranks. If one fails or gets a signal, all of them end within seconds and one reports it.
 """
 
-import multiprocessing
+import gc
+import logging
 import os
+import select
 import signal
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
-from multiprocessing.process import BaseProcess
-from typing import Any
+from pathlib import Path
+from subprocess import Popen, TimeoutExpired
+from typing import Any, NoReturn, TypeVar
 
-import torch
-from lightning_fabric.plugins.environments.cluster_environment import ClusterEnvironment
-from lightning_fabric.plugins.environments.slurm import SLURMEnvironment
-from pytorch_lightning.strategies import DDPStrategy
-from torch import distributed
-from torch.distributed import DistError, TCPStore  # type: ignore[attr-defined]
-
-from sign.errors import FieldError, SharedError, SignError
+from sign.errors import SignError, reason
 from sign.system.console import console
-from sign.training.ranks import Place, given
+from sign.training.ranks import LAUNCHER, Rank, relaunched, slurm, this_rank, torchrun
 from sign.training.settings import Device
 
-Order = dict[str, Any]  # plain values: what to train
-Follow = Callable[[Order, Place], None]  # how another process takes part in it
-PATIENCE = timedelta(days=365)  # of those who wait while the first computes hops
-_orders: Any = None  # the processes as a group that may wait for long
-GRACE = 10.0  # seconds in which a broken connection is noticed, before the first process ends itself
+T = TypeVar("T")
+FOREVER = timedelta(days=365)  # rank 0 may compute hops, or wait for a lock, while the others wait for it
+UNWIND = 7.0  # seconds that rank 0 has to end in good order after a signal or the end of another rank
+GRACE = 2.0  # seconds that the other ranks leave to rank 0 to report a failure
+GONE = "another rank ended unexpectedly"
 
 
-def processes(device: Device) -> int:
-    """How many processes train: those that were started, or as many as are wanted on this machine."""
-    if device.accelerator == "gpu" and not (torch.cuda.is_available() or torch.backends.mps.is_available()):
-        raise FieldError(
-            "trainer.accelerator", "gpu", "there is no GPU here; use trainer=auto or trainer=cpu"
-        )
-    if place := given(device):
-        return place.world
-    if device.num_nodes not in (None, 1):
-        advice = "start the command on every machine with torchrun or srun; the README shows how"
-        raise FieldError("trainer.num_nodes", device.num_nodes, advice)
-    gpus = torch.cuda.device_count() if _on_gpu(device) else 0
-    if device.devices is None and not gpus:
-        raise FieldError(
-            "trainer.devices", None, "there is no GPU to count; say how many processes, such as 2"
-        )
-    if _on_gpu(device) and device.devices and device.devices > gpus:
-        raise FieldError("trainer.devices", device.devices, f"there are {gpus} GPUs here")
-    return device.devices or gpus
+def rank() -> int:
+    """The rank of this process in the process group; 0 without one."""
+    return _group.rank if _group else 0
+
+
+def world_size() -> int:
+    """The number of ranks of the process group; 1 without one."""
+    return _group.world_size if _group else 1
+
+
+def current_rank(device: Device) -> Rank:
+    """The rank of this process: in the process group, or before it exists."""
+    return _group.own if _group else this_rank(device)
+
+
+def broadcast(value: T) -> T:
+    """The ``value`` of rank 0, on every rank."""
+    if _group is None:
+        return value
+    from torch import distributed
+
+    values = [value]
+    distributed.broadcast_object_list(values, src=0, group=_group.control)
+    return values[0]
+
+
+def gather(value: T) -> list[T]:
+    """The values of all ranks, in their order."""
+    if _group is None:
+        return [value]
+    from torch import distributed
+
+    values: list[Any] = [None] * _group.world_size
+    distributed.all_gather_object(values, value, group=_group.control)
+    return values
 
 
 @contextmanager
-def leading(device: Device, follow: Follow) -> Iterator[bool]:
-    """Whether this process is the first. Another one that torchrun or SLURM started does what the first says.
+def rank_zero_first() -> Iterator[None]:
+    """Let rank 0 leave the block before the other ranks enter it."""
+    if rank():
+        broadcast(None)
+    yield
+    if not rank():
+        broadcast(None)
 
-    That takes until the first leaves this context; if it leaves with an error, the others end with 1.
+
+def on_failure(hint: str) -> None:
+    """Set the ``hint`` how to resume that ends the report of a failure or an interruption."""
+    global _hint
+    _hint = hint
+
+
+def silence_lightning() -> None:
+    """Leave out Lightning's own messages; the log of this package says what was done."""
+    for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric")
+
+
+@contextmanager
+def process_group(device: Device) -> Iterator[None]:
+    """Launch or join the ranks that ``device`` asks for, and end them together.
+
+    A program enters it once, around everything that trains. SIGTERM is handled like Ctrl-C. Rank 0 raises
+    KeyboardInterrupt after an interruption and SignError after the end of another rank, both with the hint of
+    :func:`on_failure`; the other ranks exit with code 1.
     """
-    place = given(device)
-    if place is None:
-        yield True
-        return
-    if not distributed.is_initialized():
-        _join(place, device, _store(place))
-    if place.rank:
-        console.quiet = True
-        while order := _told(None):
-            try:
-                follow(order, place)
-            except SharedError:  # the first process has it, too, and decides how to go on
-                continue
-            except (SignError, OSError) as error:
-                print(f"error: process {place.rank}: {error}", file=sys.stderr)
-                raise
-        if order is None:
-            sys.exit(1)
-        yield False
-        return
-    end: Order | None = None
+    global _group
+    group = _Group(device)
+    on_failure("run the same command again")
     try:
-        yield True
-        end = {}
-    finally:
-        if distributed.is_initialized():
-            _told(end)
-
-
-@contextmanager
-def company(device: Device, follow: Follow, order: Order) -> Iterator[Place]:
-    """The first process's place among those that do ``order``; they are started if nobody did."""
-    place = given(device)
-    if place is not None:
-        if not distributed.is_initialized():
-            raise SignError(
-                "trainer=ddp: the processes of torchrun or srun are not connected; src/train.py alone connects "
-                "them, until one of them fails"
-            )
-        _told(order)
-        try:
-            yield place
-        except SharedError:  # the others wait for the next order
-            raise
-        except BaseException:  # of this one: the others are in the middle of something, and have to end
-            distributed.destroy_process_group()
-            raise
-        return
-    world = processes(device)
-    if world == 1:
-        yield Place()
-        return
-    store = TCPStore("127.0.0.1", 0, world, is_master=True, wait_for_workers=False)
-    with _started(world, device, follow, order, store.port):
-        try:
-            _join(Place(0, world), device, store)
-            yield Place(0, world)
-        finally:
-            if distributed.is_initialized():  # else an error came before, and is the one to be told
-                distributed.destroy_process_group()
-
-
-def meet(place: Place) -> None:
-    """Wait until all processes have their hops, which may take longer than a collective of training would wait."""
-    if place.world > 1:
-        distributed.barrier(group=_orders)
-
-
-def lightning_options(place: Place, device: Device) -> dict[str, Any]:
-    """What ``pl.Trainer`` has to know about the processes."""
-    if place.world == 1:
-        return {"devices": 1}
-    return {
-        "devices": place.devices,
-        "num_nodes": place.machines,
-        "strategy": DDPStrategy(cluster_environment=_Environment(place)),
-        "use_distributed_sampler": False,
-        "sync_batchnorm": _on_gpu(device),  # torch has none for CPUs
-    }
-
-
-class _Environment(ClusterEnvironment):
-    """What Lightning asks of whoever started the processes."""
-
-    def __init__(self, place: Place) -> None:
-        self.place = place
-
-    creates_processes_externally = True
-    main_address, main_port = "127.0.0.1", 0  # not used: the processes have met before
-
-    @staticmethod
-    def detect() -> bool:
-        return False
-
-    def world_size(self) -> int:
-        return self.place.world
-
-    def set_world_size(self, size: int) -> None:
-        pass
-
-    def global_rank(self) -> int:
-        return self.place.rank
-
-    def set_global_rank(self, rank: int) -> None:
-        pass
-
-    def local_rank(self) -> int:
-        return self.place.local_rank
-
-    def node_rank(self) -> int:
-        return (self.place.rank - self.place.local_rank) // self.place.devices
-
-
-def _on_gpu(device: Device) -> bool:
-    return device.accelerator in ("auto", "gpu") and torch.cuda.is_available()
-
-
-def _store(place: Place) -> TCPStore | None:
-    """Where processes meet that SLURM started; torchrun's have a place of their own."""
-    if "TORCHELASTIC_RUN_ID" in os.environ:
-        return None
-    environment = SLURMEnvironment
-    host = os.environ.get("MASTER_ADDR") or environment.resolve_root_node_address(
-        os.environ["SLURM_NODELIST"]
-    )
-    port = int(os.environ.get("MASTER_PORT") or 15000 + int(os.environ.get("SLURM_JOB_ID", "0")[-4:]))
-    try:
-        return TCPStore(host, port, place.world, is_master=place.rank == 0)
-    except (DistError, RuntimeError) as error:
-        raise SignError(
-            f"trainer=ddp: the {place.world} processes of SLURM did not meet at {host}:{port}; "
-            "start the command with srun, or set MASTER_ADDR and MASTER_PORT"
-        ) from error
-
-
-def _join(place: Place, device: Device, store: TCPStore | None) -> None:
-    """Connect with the others."""
-    global _orders
-    backend = "cpu:gloo,cuda:nccl" if _on_gpu(device) else "gloo"
-    where: dict[str, Any] = {"store": store, "rank": place.rank, "world_size": place.world} if store else {}
-    distributed.init_process_group(backend, **where)
-    _orders = distributed.new_group(backend="gloo", timeout=PATIENCE)
-
-
-def _told(order: Order | None) -> Order | None:
-    """What the first process says: something to do, {} that all is done, or None that it failed."""
-    words = [order]
-    distributed.broadcast_object_list(words, src=0, group=_orders)
-    return words[0]
-
-
-@contextmanager
-def _started(world: int, device: Device, follow: Follow, order: Order, port: int) -> Iterator[None]:
-    """Start the other processes of this machine; whatever happens here, none of them is left."""
-    context = multiprocessing.get_context("spawn")
-    others: list[BaseProcess] = [
-        context.Process(
-            target=_member, args=(Place(rank, world, rank), device, follow, order, port), daemon=True
-        )
-        for rank in range(1, world)
-    ]
-    done = threading.Event()
-    try:
-        _start_without_ctrl_c(others)
-        threading.Thread(target=_watch, args=(others, done), daemon=True).start()
+        group.handle_signals()
+        if group.world_size > 1:
+            group.join(device)
+            _group = group
         yield
-    except SharedError:
-        raise
-    except Exception as error:
-        if failed := _failed(others, wait=2.0):
-            raise SignError(_ended(failed)) from error
-        raise
+        group.done.set()  # whatever ends from here on is not a failure
+        broadcast(None)
+    except BaseException as error:
+        group.fail(error)
     finally:
-        done.set()
-        for process in others:
-            if process.pid is not None:
-                process.kill()  # it writes nothing, and may wait for us forever
-                process.join()
+        _group = None
+        group.close()
 
 
-def _member(place: Place, device: Device, follow: Follow, order: Order, port: int) -> None:
-    """What a process does that was started here."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    console.quiet = True
-    _join(place, device, TCPStore("127.0.0.1", port, place.world, is_master=False))
-    follow(order, place)
+class _Group:
+    """The ranks of a program: their process group, the processes launched here, and a thread that watches them.
 
+    A main thread that is blocked in a collective does not run signal handlers, hence the thread. ``token`` is a file
+    that rank 0 creates: the rank that removes it reports the failure.
+    """
 
-def _start_without_ctrl_c(processes: list[BaseProcess]) -> None:
-    """Ctrl-C goes to all processes of a terminal; the first one decides what becomes of the others."""
-    if threading.current_thread() is not threading.main_thread():
-        for process in processes:
-            process.start()
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        for process in processes:
-            process.start()
-    finally:
-        signal.signal(signal.SIGINT, before)
+    def __init__(self, device: Device) -> None:
+        self.own = this_rank(device)
+        self.rank, self.world_size = self.own.rank, self.own.world_size
+        self.control: Any = None  # a gloo group whose collectives may wait for long
+        self.children: list[Popen[bytes]] = []
+        self.token = Path()
+        self.signal = 0
+        self.done = threading.Event()
+        self.handlers: dict[int, Any] = {}
 
+    def handle_signals(self) -> None:
+        """Turn the first SIGINT or SIGTERM into KeyboardInterrupt on rank 0."""
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
+        def interrupt(number: int, _: Any) -> None:
+            if not self.signal:
+                self.signal = number
+                if not self.rank:  # the watching thread ends the others
+                    raise KeyboardInterrupt
+
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self.handlers[number] = signal.signal(number, interrupt)
+
+    def join(self, device: Device) -> None:
+        """Launch the other ranks if nobody did, and connect to them."""
+        from lightning_fabric import Fabric
+        from lightning_fabric.plugins.environments.lightning import LightningEnvironment
+        from lightning_fabric.strategies.ddp import DDPStrategy
+        from torch import distributed
+
+        silence_lightning()
+        if self.rank:
+            console.quiet = True
+            logging.getLogger("sign").setLevel(logging.ERROR)
+        self._set_environment()
+        self.token = Path(tempfile.gettempdir(), f"sign-{os.environ['MASTER_PORT']}")
+        if not self.rank:
+            self.token.touch()
+        strategy: Any = Fabric(
+            accelerator=device.accelerator,
+            devices=self.own.devices,
+            num_nodes=self.own.nodes,
+            strategy=DDPStrategy(cluster_environment=LightningEnvironment()),
+        ).strategy
+        strategy.launcher.launch(lambda: None)
+        self.children = list(strategy.launcher.procs)
+        strategy.launcher.procs.clear()  # Lightning's observer would kill rank 0 without a message
+        self._watch()
+        strategy.setup_environment()
+        self.control = distributed.new_group(backend="gloo", timeout=FOREVER)
+
+    def _set_environment(self) -> None:
+        """Set what Lightning reads; torchrun, and rank 0 for the ranks that it launches, have set it."""
+        from lightning_fabric.plugins.environments.lightning import find_free_network_port
+        from lightning_fabric.plugins.environments.slurm import SLURMEnvironment
+
+        if torchrun() or relaunched():
+            return
+        if slurm():
+            nodes, job = os.environ["SLURM_NODELIST"], os.environ.get("SLURM_JOB_ID", "0")
+            os.environ.setdefault("MASTER_ADDR", SLURMEnvironment.resolve_root_node_address(nodes))
+            os.environ.setdefault("MASTER_PORT", str(15000 + int(job[-4:])))
+            os.environ["NODE_RANK"] = str((self.rank - self.own.local_rank) // self.own.devices)
+            os.environ["LOCAL_RANK"] = str(self.own.local_rank)
+        else:
+            os.environ |= {LAUNCHER: str(os.getpid()), "MASTER_PORT": str(find_free_network_port())}
+
+    def _watch(self) -> None:
+        """Start the thread that ends this rank if the main thread does not after a signal or the end of a rank."""
+        receiver, sender = os.pipe()
+        os.set_blocking(sender, False)
+        if self.handlers:
+            signal.set_wakeup_fd(sender)
+        others = [int(os.environ[LAUNCHER])] if self.rank and LAUNCHER in os.environ else []
+        others += [child.pid for child in self.children]
+        try:  # Linux; elsewhere a collective fails later
+            ends = [os.pidfd_open(pid) for pid in others] if hasattr(os, "pidfd_open") else []
+        except ProcessLookupError:
+            self._report(GONE)
+
+        def watch() -> None:
+            select.select([receiver, *ends], [], [])
+            if not self.done.wait(0 if self.rank else UNWIND):
+                signalled = (
+                    f"rank {self.rank} received {signal.Signals(self.signal).name}" if self.signal else ""
+                )
+                self._report(signalled or self._ended())
+
+        threading.Thread(target=watch, daemon=True).start()
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """End after an error: report it, unless another rank did."""
+        interrupted, self.signal = self.signal, self.signal or signal.SIGTERM  # further signals are ignored
+        gone, ended = self.world_size > 1 and _is_connection_error(error), ""
+        if self.rank:
+            expected = isinstance(error, SignError | OSError)
+            text = reason(error) if expected else "".join(traceback.format_exception(error)).rstrip()
+            self._report(GONE if gone else f"rank {self.rank}: {text}")
+        if self.world_size > 1:
+            if not self._claim():
+                self._exit()
+            ended = self._ended() if gone else ""
+            self._kill()
+            _clear_frames(error)
+        if interrupted or isinstance(error, KeyboardInterrupt):
+            name = signal.Signals(interrupted or signal.SIGINT).name
+            raise KeyboardInterrupt(f"by {name}; {_hint}") from None
+        if gone:
+            raise SignError(f"{ended}; {_hint}") from None
+        raise error
+
+    def _report(self, message: str) -> NoReturn:
+        """End this rank; print ``message`` if rank 0 does not report the failure itself."""
+        deadline = time.monotonic() + GRACE
+        while self.rank and self.token.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if self._claim():
+            print(f"error: {message}; {_hint}", file=sys.stderr)
+        self._exit()
+
+    def _exit(self) -> NoReturn:
+        """Exit at once, whatever the main thread is blocked in."""
+        self._kill()
+        sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(1)
 
+    def _claim(self) -> bool:
+        """Whether this rank is the one to report the failure."""
+        try:
+            self.token.unlink()
+        except OSError:
+            return False
+        return True
 
-def _watch(others: list[BaseProcess], done: threading.Event) -> None:
-    """End the first process if another one failed and it waits for that one without end."""
-    while not done.wait(0.5):
-        if (failed := _failed(others)) and not done.wait(GRACE):
-            print(f"error: {_ended(failed)}", file=sys.stderr)
-            for process in others:
-                process.kill()
-            os._exit(1)
+    def _ended(self) -> str:
+        """Which rank ended, as far as this one knows."""
+        for number, child in enumerate(self.children, start=1):
+            with suppress(TimeoutExpired):
+                code = child.wait(0.5)
+                return f"rank {number} ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+        return GONE
+
+    def _kill(self) -> None:
+        for child in self.children:
+            child.kill()
+
+    def close(self) -> None:
+        """Destroy the process group, wait for the ranks launched here, and restore the signal handlers."""
+        if self.control is not None:
+            from torch import distributed
+
+            self.control = None
+            gc.collect()  # Lightning's objects refer to the group, and to each other
+            distributed.destroy_process_group()
+        for child in self.children:
+            child.wait()
+        self.done.set()
+        if self.handlers:
+            signal.set_wakeup_fd(-1)
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler)
+        if self.world_size > 1 and not self.rank:
+            self.token.unlink(missing_ok=True)
 
 
-def _failed(others: list[BaseProcess], wait: float = 0.0) -> list[BaseProcess]:
-    for process in others:
-        process.join(wait if process.pid is not None else 0)
-    return [process for process in others if process.exitcode]
+def _is_connection_error(error: BaseException) -> bool:
+    """Whether a collective failed because another rank is gone."""
+    from torch.distributed import DistError
+
+    return isinstance(error, DistError) or (isinstance(error, RuntimeError) and "gloo" in str(error))
 
 
-def _ended(failed: list[BaseProcess]) -> str:
-    return f"a process of the training ended with {failed[0].exitcode}; what it said stands above"
+def _clear_frames(error: BaseException | None) -> None:
+    """Drop the local variables of tracebacks: a process group that they refer to would abort the interpreter."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+_group: _Group | None = None
+_hint = ""

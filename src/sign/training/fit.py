@@ -1,19 +1,15 @@
-"""Fit a network and test its best checkpoint, in as many processes as are asked for."""
+"""Fit a network and test its best checkpoint."""
 
-import logging
 import statistics
-import warnings
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
-from omegaconf import OmegaConf
+from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
+from pytorch_lightning.strategies import DDPStrategy
 
-from sign.config.configure import configure
-from sign.config.settings import Settings
 from sign.errors import SharedError
 from sign.runs import CHECKPOINTS, EPOCHS, Run
 from sign.system import memory
@@ -21,59 +17,36 @@ from sign.training.callbacks import (
     BestCheckpoint,
     EpochLog,
     EpochProgress,
+    KeepSignalHandlers,
     LastCheckpoint,
-    Patience,
+    ResumableEarlyStopping,
     Stopwatch,
 )
 from sign.training.datamodule import SIGNDataModule
-from sign.training.distributed import company, lightning_options, meet
-from sign.training.ranks import Place
+from sign.training.distributed import current_rank, silence_lightning
+from sign.training.ranks import uses_gpu
+from sign.training.settings import Device, Training
 from sign.training.task import SIGNTask
 
 
 def fit_and_test(
-    settings: Settings, folder: Path, datamodule: SIGNDataModule, task: SIGNTask, loggers: list[Logger]
-) -> dict[str, float]:
-    """Fit, then evaluate the best checkpoint on every split; in as many processes as are asked for."""
-    order = {
-        "settings": settings.config,
-        "seed": settings.seed,
-        "ckpt_path": settings.ckpt_path and str(settings.ckpt_path),
-        "folder": str(folder),
-    }
-    with company(settings.device, follow, order) as place:
-        return take_part(settings, folder, datamodule, task, loggers, place)
-
-
-def follow(order: dict[str, Any], place: Place) -> None:
-    """Take part in what the first process does, as another one."""
-    quieten()
-    settings = configure(OmegaConf.create({**order["settings"], "ckpt_path": None}), [])
-    checkpoint = order["ckpt_path"] and Path(order["ckpt_path"])
-    settings = replace(settings, seed=order["seed"], ckpt_path=checkpoint)
-    pl.seed_everything(settings.seed, verbose=False)
-    datamodule = make_datamodule(settings)
-    task = make_task(settings, datamodule)
-    take_part(settings, Path(order["folder"]), datamodule, task, [], place)
-
-
-def take_part(
-    settings: Settings,
-    folder: Path,
-    datamodule: SIGNDataModule,
+    training: Training,
+    device: Device,
+    data: SIGNDataModule,
     task: SIGNTask,
+    folder: Path,
     loggers: list[Logger],
-    place: Place,
+    ckpt_path: Path | None = None,
 ) -> dict[str, float]:
-    """Fit and test as one of the processes of a run."""
-    meet(place)
+    """Fit, resuming ``ckpt_path`` if given, then test the best checkpoint on every split; returns the metrics."""
+    silence_lightning()
     stopwatch = Stopwatch()
-    best, callbacks = make_callbacks(settings, folder, stopwatch)
+    best, callbacks = make_callbacks(training, folder, stopwatch)
     trainer = pl.Trainer(
-        accelerator=settings.device.accelerator,
-        precision=settings.device.precision,
-        **lightning_options(place, settings.device),
-        max_epochs=settings.training.max_epochs,
+        accelerator=device.accelerator,
+        precision=device.precision,
+        **_rank_options(device),
+        max_epochs=training.max_epochs,
         callbacks=callbacks,
         logger=loggers or False,
         default_root_dir=folder,
@@ -82,29 +55,23 @@ def take_part(
         num_sanity_val_steps=0,
         deterministic=True,
     )
-    if settings.device.compile:
+    if device.compile:
         task.network.compile()  # in place: checkpoints are those of the plain network
     try:
-        trainer.fit(task, datamodule=datamodule, ckpt_path=settings.ckpt_path, weights_only=True)
-    except SystemExit:  # Lightning's way to end after Ctrl-C
+        trainer.fit(task, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
+    except SystemExit:  # Lightning exits on KeyboardInterrupt
         raise KeyboardInterrupt from None
     epochs = trainer.current_epoch
     if best.best_model_score is None or not best.best_model_score.isfinite():
         raise SharedError(
-            f"training diverged: {settings.training.monitor} was never finite; "
-            f"lower training.learning_rate={settings.training.learning_rate}"
+            f"training diverged: {training.monitor} was never finite; "
+            f"lower training.learning_rate={training.learning_rate}"
         )
-    trainer.test(
-        task,
-        datamodule=datamodule,
-        ckpt_path=best.best_model_path,
-        weights_only=True,
-        verbose=False,
-    )
+    trainer.test(task, datamodule=data, ckpt_path=best.best_model_path, weights_only=True, verbose=False)
     return {name: float(value) for name, value in trainer.callback_metrics.items()} | {
         "epochs": epochs,
         "parameters": sum(parameter.numel() for parameter in task.parameters()),
-        "seconds/precompute": datamodule.hops.cost,
+        "seconds/precompute": data.hops.cost,
         "seconds/epoch": seconds_per_epoch(folder),
         "seconds/inference": stopwatch.inference,
         "memory/peak_bytes": memory.peak(),
@@ -112,36 +79,15 @@ def take_part(
 
 
 def seconds_per_epoch(folder: Path) -> float:
-    """The mean over all epochs of a run, before an interruption or after; the first one, which warms up, aside."""
+    """The mean over all epochs of a run, resumed ones included, without the first epoch, which warms up."""
     seconds = [row["seconds/epoch"] for row in Run(folder).epochs()]
     return statistics.fmean(seconds[1:] or seconds or [0.0])
 
 
-def make_datamodule(settings: Settings) -> SIGNDataModule:
-    """The data module of a run."""
-    return SIGNDataModule(
-        settings.precomputation, settings.scaling.hops, settings.training.batch_size, settings.seed
-    )
-
-
-def make_task(settings: Settings, datamodule: SIGNDataModule) -> SIGNTask:
-    """The task of a run, its size taken from the data."""
-    return SIGNTask(
-        features=datamodule.features,
-        branches=datamodule.hops.names,
-        classes=datamodule.classification.classes,
-        multilabel=datamodule.classification.multilabel,
-        architecture=asdict(settings.architecture),
-        training=asdict(settings.training),
-        seed=settings.seed,
-    )
-
-
 def make_callbacks(
-    settings: Settings, folder: Path, stopwatch: Stopwatch
+    training: Training, folder: Path, stopwatch: Stopwatch
 ) -> tuple[ModelCheckpoint, list[Callback]]:
-    """The checkpoint to test, and all callbacks."""
-    training = settings.training
+    """The callback that keeps the checkpoint to test, and all callbacks."""
     mode = "min" if training.monitor == "val/loss" else "max"
     best = BestCheckpoint(
         folder / CHECKPOINTS,
@@ -150,14 +96,26 @@ def make_callbacks(
         mode=mode,
         enable_version_counter=False,
     )
-    last = LastCheckpoint(folder / CHECKPOINTS / "last.ckpt")
-    stopping = Patience(training.monitor, mode=mode, patience=training.patience)
-    log = EpochLog(folder / EPOCHS, stopwatch)
-    return best, [stopwatch, log, EpochProgress(training.max_epochs), stopping, best, last]
+    return best, [
+        KeepSignalHandlers(),
+        stopwatch,
+        EpochLog(folder / EPOCHS, stopwatch),
+        EpochProgress(training.max_epochs),
+        ResumableEarlyStopping(training.monitor, mode=mode, patience=training.patience),
+        best,
+        LastCheckpoint(folder / CHECKPOINTS / "last.ckpt"),
+    ]
 
 
-def quieten() -> None:
-    """Leave out what Lightning says of itself; our own lines say what was done."""
-    for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module="pytorch_lightning")
+def _rank_options(device: Device) -> dict[str, Any]:
+    """The arguments of ``pl.Trainer`` that depend on the ranks."""
+    own = current_rank(device)
+    if own.world_size == 1:
+        return {"devices": 1}
+    return {
+        "devices": own.devices,
+        "num_nodes": own.nodes,
+        "strategy": DDPStrategy(cluster_environment=LightningEnvironment()),
+        "use_distributed_sampler": False,
+        "sync_batchnorm": uses_gpu(device),  # torch has no synchronised batch norm for CPUs
+    }

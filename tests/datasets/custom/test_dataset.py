@@ -19,11 +19,11 @@ from common.paths import REPOSITORY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sign.config.settings import Settings
+from sign.config.configure import Settings
 from sign.datasets.custom.dataset import Custom
 from sign.datasets.custom.folder import ENDINGS
 from sign.errors import SignError
-from sign.experiments.run import train
+from sign.experiments.run import run
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import SPLITS, Graph
 
@@ -617,7 +617,7 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
 def test_the_example_is_learned(
     configured: Callable[..., Settings], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    metrics = train(configured("dataset=custom", f"dataset.path={EXAMPLE}", "training.max_epochs=30"))
+    metrics = run(configured("dataset=custom", f"dataset.path={EXAMPLE}", "training.max_epochs=30"))
     assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in capsys.readouterr().out
     assert metrics["test/accuracy"] > 0.7
 
