@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import sign.system.console
-from sign.config.configure import composed, configure
+from sign.config.configure import compose, configure
 from sign.datasets.amazon_coauthor import FILES
 from sign.experiments.run import run
 
@@ -43,7 +43,7 @@ def runs(overrides: list[str], seeds: int, folder: Path) -> dict[str, np.ndarray
     for seed in range(seeds):
         words = [*overrides, f"seed={seed}", f"dataset.split_seed={seed}", "logger=none"]
         words += [f"paths.store_dir={folder / 'store'}", f"paths.output_dir={folder / 'outputs'}"]
-        results.append(run(configure(composed(*words), words)))
+        results.append(run(configure(compose(*words), words)))
     return {split: np.array([result[f"{split}/accuracy"] for result in results]) for split in ("val", "test")}
 
 

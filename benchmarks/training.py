@@ -21,7 +21,8 @@ import torch
 from pytorch_lightning.loggers import Logger
 from torch.nn.functional import cross_entropy
 
-from sign.config.configure import Settings, composed, configure
+from sign.config.configure import compose, configure
+from sign.config.settings import Settings
 from sign.experiments.run import prepare, run
 from sign.runs import Run
 from sign.system.console import console
@@ -78,7 +79,7 @@ def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int
         "logger=csv",
         *asked.overrides,
     ]
-    return configure(composed(*overrides), overrides)
+    return configure(compose(*overrides), overrides)
 
 
 def ours(settings: Settings, tracker: Tracker) -> float:

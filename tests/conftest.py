@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from sign.config.configure import Settings, composed, configure
+from sign.config.configure import compose, configure
+from sign.config.settings import Settings
 
 # One thread per pytest worker, and per command that a test starts: more would compete for the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -22,7 +23,7 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
 
     def make(*overrides: str) -> Settings:
         folders = [f"paths.{kind}_dir={tmp_path / kind}" for kind in ("data", "store", "output")]
-        return configure(composed("logger=csv", *folders, *overrides), overrides)
+        return configure(compose("logger=csv", *folders, *overrides), overrides)
 
     return make
 

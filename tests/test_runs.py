@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from common.overrides import SMALL
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments.run import run
 from sign.runs import Run, find_runs, find_series, over_seeds

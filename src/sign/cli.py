@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from sign.config.configure import CONF
-from sign.config.instantiate import TARGETS
+from sign.config.instantiate import allowed_targets
 from sign.errors import SignError
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
@@ -35,7 +35,7 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     register()
     task = as_worker(task)
     full = os.environ.get(FULL_ERROR, "0") not in ("", "0")
-    main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=TARGETS)
+    main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets())
     if full:
         main(task)()
         return

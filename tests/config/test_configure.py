@@ -8,7 +8,8 @@ from common.paths import REPOSITORY
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from sign.config.configure import CONF, Settings, configure
+from sign.config.configure import CONF, configure
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.reproduction.experiments import GRAPHS
 

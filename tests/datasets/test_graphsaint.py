@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.datasets import graphsaint
 from sign.datasets.graphsaint import FILES, FOLDERS, GraphSAINT
 from sign.datasets.statistics import PUBLISHED, Statistics

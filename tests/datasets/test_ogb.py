@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.datasets import ogb, raw_files
 from sign.datasets.ogb import OGB, SPLITS
 from sign.datasets.statistics import PUBLISHED, Statistics

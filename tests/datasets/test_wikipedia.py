@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.datasets import wikipedia
 from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.datasets.wikipedia import FILE, FOLDER, Wikipedia

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.diffusion.export import export
 from sign.errors import SignError
 from sign.experiments.run import run

@@ -9,12 +9,14 @@ import time
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 from common.overrides import SMALL
 from common.paths import REPOSITORY
 
 from sign.commands.train import print_series
-from sign.config.configure import Settings, composed
+from sign.config.configure import compose
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments import run
 from sign.experiments.series import Plan, mean_validation_loss, plan, train_series
@@ -37,7 +39,7 @@ def overrides_in(folder: Path, *overrides: str) -> list[str]:
 
 
 def planned(folder: Path, *overrides: str) -> Plan:
-    return plan(composed(*overrides_in(folder, *overrides)))
+    return plan(compose(*overrides_in(folder, *overrides)))
 
 
 def learned(series: Series) -> dict[str, dict]:
@@ -47,6 +49,32 @@ def learned(series: Series) -> dict[str, dict]:
         for name, value in series.metrics.items()
         if name.split("/")[0] in ("train", "val", "test", "epochs", "parameters")
     }
+
+
+@pytest.mark.slow
+def test_a_series_on_a_changed_graph_is_trained_again(tmp_path: Path) -> None:
+    graph = tmp_path / "graph"
+    graph.mkdir()
+    ring = np.arange(40)
+    edges = np.stack([ring, np.roll(ring, 1)])
+    np.save(graph / "edges.npy", edges)
+    np.save(graph / "features.npy", np.eye(40, dtype=np.float32))
+    np.save(graph / "labels.npy", ring % 2)
+    overrides = [
+        *(f"paths.{kind}_dir={tmp_path / kind}" for kind in ("store", "output")),
+        "logger=csv",
+        "runs=2",
+    ]
+    overrides += ["dataset=custom", f"dataset.path={graph}", "model.p=1", "training.max_epochs=2"]
+    first = train_series(plan(compose(*overrides)))
+    assert not plan(compose(*overrides)).missing
+    edges[1, 0] = 7
+    np.save(graph / "edges.npy", edges)
+    again = plan(compose(*overrides))
+    assert again.missing == [0, 1]
+    second = train_series(again)
+    assert second.folder != first.folder
+    assert second.metrics["val/loss"] != first.metrics["val/loss"]
 
 
 def test_seeds_share_hops_and_more_runs_add_seeds(

@@ -11,7 +11,8 @@ from common.run_folders import make_run, make_study
 from hydra import compose, initialize_config_dir
 
 from sign.commands.report import ReportRequest
-from sign.config.configure import CONF, Settings
+from sign.config.configure import CONF
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments.run import run
 from sign.report import tables

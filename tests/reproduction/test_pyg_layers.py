@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.experiments.run import prepare
 from sign.reproduction.pyg_layers import PLAIN, REDUCTIONS, Built
 

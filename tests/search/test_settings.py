@@ -2,13 +2,13 @@
 
 import pytest
 
-from sign.config.configure import composed
+from sign.config.configure import compose
 from sign.errors import SignError
 from sign.search.settings import search_settings
 
 
 def test_the_defaults_are_valid() -> None:
-    search = search_settings(composed())
+    search = search_settings(compose())
     assert (search.trials, search.runs, search.pruner, search.baseline) == (20, 1, "none", False)
 
 
@@ -24,5 +24,5 @@ def test_the_defaults_are_valid() -> None:
 )
 def test_a_wrong_setting_is_explained(override: str, message: str) -> None:
     with pytest.raises(SignError) as error:
-        search_settings(composed(override))
+        search_settings(compose(override))
     assert str(error.value).startswith(message)

@@ -44,7 +44,7 @@ def test_a_search_prints_a_command_that_trains_its_best_configuration(tmp_path: 
     (series,) = find_series([folder / study["best"]["folder"]])
     best = series.runs[0].config
     assert best["training"]["batch_size"] == study["best"]["params"]["training.batch_size"]
-    assert best["dataset"] == configure(composed).composed["dataset"]
+    assert best["dataset"] == configure(composed).config["dataset"]
 
     again = shell(tmp_path, line)
     assert again.returncode == 0, again.stderr

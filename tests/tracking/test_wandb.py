@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.experiments.run import run
 from sign.runs import Run
 from sign.tracking.base import RunInfo

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.experiments.run import prepare
 from sign.training.datamodule import SIGNDataModule
 from sign.training.rows import RowLoader, Rows

@@ -14,7 +14,7 @@ import pytest
 import torch
 from common.paths import REPOSITORY
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments.run import run
 from sign.training.ranks import Rank, launched, launched_rank

@@ -6,7 +6,7 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 from rich.table import Table
 
-from sign.config.instantiate import named, writable
+from sign.config.instantiate import instantiate_section, writable_folder
 from sign.datasets.base import Dataset
 from sign.engines.base import Engine
 from sign.system import memory
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def main(cfg: DictConfig) -> None:
     """Load the data set, print its card, plot it, and print the path of the plot."""
     OmegaConf.resolve(cfg)
-    folder = writable("paths.output_dir", cfg.paths.output_dir)
-    dataset, engine = named(cfg, "dataset", Dataset), named(cfg, "engine", Engine)
+    folder = writable_folder("paths.output_dir", cfg.paths.output_dir)
+    dataset, engine = instantiate_section(cfg, "dataset", Dataset), instantiate_section(cfg, "engine", Engine)
     from sign.experiments import dataset_card
 
     with engine.limits(folder):

@@ -1,15 +1,14 @@
 """Reproduce the tables and figures of the paper."""
 
-import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from sign.config.configure import CONF
-from sign.config.instantiate import named, writable
+from sign.config.configure import CONF, override
+from sign.config.identity import flatten
+from sign.config.instantiate import instantiate_section, writable_folder
 from sign.datasets.base import Dataset
 from sign.errors import SignError
 from sign.reproduction.reproduce import Reproduction
@@ -34,7 +33,10 @@ def request_of(cfg: DictConfig) -> Request:
     if not isinstance(settings, dict):
         raise SignError(f"settings={settings}: name what to set, such as +settings.trainer.accelerator=gpu")
     request = Request(
-        **plain, **paths, settings=tuple(_overrides(settings)), datasets=tuple(_datasets(datasets, paths))
+        **plain,
+        **paths,
+        settings=tuple(override(name, value) for name, value in flatten(settings).items()),
+        datasets=tuple(_datasets(datasets, paths)),
     )
     if request.table is None and request.figure is None:
         raise SignError(
@@ -43,7 +45,7 @@ def request_of(cfg: DictConfig) -> Request:
         )
     if request.datasets and (request.smoke or "triangles" not in request.figures):
         raise SignError(f"datasets={datasets}: only figure=triangles takes a list of data sets")
-    writable("paths.output_dir", request.output_dir)
+    writable_folder("paths.output_dir", request.output_dir)
     return request
 
 
@@ -61,17 +63,4 @@ def _datasets(entries: Any, paths: Mapping[str, str]) -> Iterator[Dataset]:
         node = OmegaConf.merge(OmegaConf.load(CONF / "dataset" / f"{name}.yaml"), changes)
         cfg = OmegaConf.create({"dataset": node, "paths": dict(paths)})
         OmegaConf.resolve(cfg)
-        yield named(cfg, "dataset", Dataset)
-
-
-def _overrides(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Nested settings as overrides of a training command, quoted so that Hydra reads the same values back."""
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _overrides(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}={_quoted(value) if isinstance(value, str) else json.dumps(value)}"
-
-
-def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[\w./-]+", text) else "'" + text.replace("'", "\\'") + "'"
+        yield instantiate_section(cfg, "dataset", Dataset)

@@ -1,17 +1,20 @@
 """List, verify, prune and export stored hops."""
 
+import shlex
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, open_dict
+from omegaconf import DictConfig, OmegaConf, open_dict
 
-from sign.config.configure import CONF, Settings, configure
+from sign.config.configure import compose, configure, override
+from sign.config.identity import identity
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.validation import Range, Validated
 
-KEPT = ("model", "operator", "scaling.hops", "training")  # settings that a pack does not hold
+EXPORTED = ("dataset.", "store.", "search.")  # sections whose settings an export holds, or that no run has
 
 
 @dataclass(frozen=True)
@@ -61,15 +64,25 @@ def export(request: StoreRequest, settings: Settings) -> None:
     source = settings.precomputation
     size = export(source, *source.run(), folder)
     print(f"{size / 1e6:.1f} MB in {folder}; to train on it, on any machine:")
-    print(f"python src/train.py dataset=pack dataset.path={folder} {training_overrides(settings)}")
+    model = HydraConfig.get().runtime.choices["model"]
+    print(shlex.join(["python", "src/train.py", *training_overrides(settings, model, folder)]))
 
 
-def training_overrides(settings: Settings) -> str:
-    """The overrides of this command that a training run on its hops needs, too."""
-    hydra = HydraConfig.get()
-    choices = hydra.runtime.choices
-    overrides = [text for text in hydra.overrides.task if text.lstrip("+~").startswith(KEPT)]
-    tuned = f"{choices['dataset']}_{choices['model']}"
-    if (CONF / "tuned" / f"{tuned}.yaml").is_file():
-        overrides.append(f"tuned={tuned}")
-    return " ".join([*overrides, f"scaling.features={settings.scaling.features}"])
+def training_overrides(settings: Settings, model: str, folder: Path) -> list[str]:
+    """Return the overrides with which a training run on exported hops has the same numbers.
+
+    ``model`` is the choice of ``conf/model``; what differs from its defaults and is not in the export is listed.
+    """
+    overrides = ["dataset=pack", override("dataset.path", str(folder)), f"model={model}"]
+    plain: Any = OmegaConf.to_container(compose(*overrides), resolve=True)
+    defaults, wanted = (
+        {name: value for name, value in identity(config).items() if not name.startswith(EXPORTED)}
+        for config in (plain, settings.config)
+    )
+    overrides += [f"~{name}" for name in defaults if name not in wanted]
+    for name, value in wanted.items():
+        if name not in defaults:
+            overrides.append("+" + override(name, value))
+        elif defaults[name] != value:
+            overrides.append(override(name, value))
+    return overrides

@@ -5,7 +5,8 @@ from pathlib import Path
 from omegaconf import DictConfig
 from rich.table import Table
 
-from sign.config.configure import Settings, configure
+from sign.config.configure import configure
+from sign.config.settings import Settings
 from sign.experiments.series import mean_validation_loss, plan, train_series
 from sign.graph.graph import SPLITS
 from sign.runs import Series

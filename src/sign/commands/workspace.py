@@ -2,13 +2,13 @@
 
 from omegaconf import DictConfig
 
-from sign.config.instantiate import named
+from sign.config.instantiate import instantiate_section
 from sign.tracking.wandb import WandB
 
 
 def main(cfg: DictConfig) -> None:
     """Create the view and print its address."""
-    tracker = named(cfg, "logger", WandB)
+    tracker = instantiate_section(cfg, "logger", WandB)
     from sign.tracking.workspace import save
 
     print(save(tracker))

@@ -1,115 +1,100 @@
-"""Composed configuration ▶ the settings of a run, all checked.
+"""Overrides ▶ composed configuration ▶ checked settings of a run.
 
-Nothing slow is imported here: a wrong setting is answered before torch is loaded.
+Nothing slow is imported here: a wrong setting is reported before torch is loaded.
 """
 
+import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from hydra import compose, initialize_config_dir
+import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from sign.config.instantiate import TRUST, made, named, section, writable
+from sign.config.instantiate import TRUST, build, instantiate_section, writable_folder
+from sign.config.resume import check_content, resumed_config, run_folder_of
+from sign.config.settings import Powers, Settings
 from sign.datasets.base import Dataset
-from sign.diffusion.precompute import Precomputation
 from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
 from sign.models.architecture import Architecture
 from sign.operators.base import Operator
-from sign.runs import CHECKPOINTS, CONFIG, Run
+from sign.runs import CHECKPOINTS
 from sign.store.store import Store
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training
 from sign.validation import Count, Power, Seed, check
 
 CONF = Path(__file__).resolve().parents[3] / "conf"
-# A resumed run keeps its settings; where and how long it runs may be changed.
-FREE = (
-    "trainer",
-    "logger",
-    "engine",
-    "paths",
-    "store",
-    "training.max_epochs",
-    "training.patience",
-    "runs",
-    "job_type",
-    "group",
-)
+MODEL_KEYS = ("name", "title", "branches", "operators")
+SINGLE = ("seed", "runs", "ckpt_path", "job_type", "group", "experiment")
+SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything a run needs to know."""
+def compose(*overrides: str) -> DictConfig:
+    """Return the configuration of a training command, in any program: ``compose("dataset=cora", "model.p=4")``."""
+    initialized = GlobalHydra.instance().is_initialized()  # by the command that runs
+    with nullcontext() if initialized else hydra.initialize_config_dir(str(CONF)):
+        return hydra.compose("train", overrides=list(overrides))
 
-    dataset: Dataset
-    model: str
-    title: str
-    branches: str
-    powers: dict[str, tuple[Operator, int]]
-    architecture: Architecture
-    training: Training
-    scaling: Scaling
-    engine: Engine
-    store: Store
-    tracker: Tracker
-    device: Device
-    seed: int
-    output_dir: Path
-    ckpt_path: Path | None
-    composed: dict[str, Any]
-    runs: int = 1
-    job_type: JobType = "train"
-    group: str = ""
-    experiment: str | None = None
-    run_folder: Path | None = None  # None: a new one, named by time and seed
 
-    @property
-    def precomputation(self) -> Precomputation:
-        """What the hops depend on."""
-        return Precomputation(
-            self.dataset, self.powers, self.engine, self.store, self.scaling.features, self.branches
-        )
+def override(name: str, value: Any) -> str:
+    """Return a setting as an override, quoted so that Hydra reads the same value back.
 
-    @property
-    def slug(self) -> str:
-        """The model as part of a path: sign-p4-t1."""
-        used = [f"{letter}{power}" for letter, (_, power) in self.powers.items() if power]
-        return "-".join([self.model.lower(), *used])
+    >>> override("model.p", 4), override("group", "a, 'b'"), override("paths.output_dir", "/tmp/x")
+    ('model.p=4', "group='a, \\\\'b\\\\''", 'paths.output_dir=/tmp/x')
+    """
+    if not isinstance(value, str):
+        return f"{name}={json.dumps(value)}"
+    plain = re.fullmatch(r"[\w./-]*[A-Za-z_/][\w./-]*", value) and value not in ("true", "false", "null")
+    return f"{name}={value}" if plain else f"{name}='" + value.replace("'", "\\'") + "'"
 
 
 def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settings:
-    """Check a composed configuration and make what it names.
+    """Check a composed configuration and build the objects that it names.
 
-    ``overrides`` are the words of the command line; a resumed run has to know which settings were given.
+    Parameters
+    ----------
+    cfg
+        The composed configuration; it is resolved in place.
+    overrides
+        What ``cfg`` was composed with, by default the overrides of the running command. A resumed run takes only
+        the settings that they name from ``cfg``.
+
+    Raises
+    ------
+    SignError
+        If a setting is missing, unknown or out of range.
     """
     if os.environ.get(TRUST) and (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)  # the user's module lies where the command is started
+        sys.path.append(here)  # the user's modules lie where the command is started
     if overrides is None:
         overrides = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
-    experiment = chosen_experiment(cfg)
     if run := run_folder_of(OmegaConf.select(cfg, "ckpt_path")):
-        cfg = _resumed(cfg, run, overrides)
-        experiment = OmegaConf.select(cfg, "experiment")
+        cfg = resumed_config(cfg, run, overrides)
+    experiment = OmegaConf.select(cfg, "experiment") if run else _chosen_experiment(cfg)
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
     plain["experiment"] = experiment
-    plain.pop("search", None)  # it says how runs are chosen, and is no part of one
+    plain.pop("search", None)  # how runs are chosen is no part of one
     _check_outline(plain)
     model = plain["model"]
     powers = _powers(cfg, model)
-    own = {key: value for key, value in model.items() if key not in (*powers, *MODEL_KEYS)}
-    training, architecture = section(plain, "training", Training), made("model", Architecture, own)
+    training = build("training", Training, plain["training"])
+    network = {key: value for key, value in model.items() if key not in (*powers, *MODEL_KEYS)}
+    architecture = build("model", Architecture, network)
     if architecture.batch_norm and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
-    dataset, title = named(cfg, "dataset", Dataset), model["title"] or _title(model["name"], powers)
+    dataset = instantiate_section(cfg, "dataset", Dataset)
+    if run:
+        check_content(dataset, run)
+    title = model["title"] or _title(model["name"], powers)
     return Settings(
         dataset=dataset,
         model=model["name"],
@@ -118,15 +103,15 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         powers=powers,
         architecture=architecture,
         training=training,
-        scaling=section(plain, "scaling", Scaling),
-        engine=named(cfg, "engine", Engine),
-        store=section(plain, "store", Store),
-        tracker=named(cfg, "logger", Tracker),
-        device=section(plain, "trainer", Device),
+        scaling=build("scaling", Scaling, plain["scaling"]),
+        engine=instantiate_section(cfg, "engine", Engine),
+        store=build("store", Store, plain["store"]),
+        tracker=instantiate_section(cfg, "logger", Tracker),
+        device=build("trainer", Device, plain["trainer"]),
         seed=plain["seed"],
-        output_dir=writable("paths.output_dir", plain["paths"]["output_dir"]),
+        output_dir=writable_folder("paths.output_dir", plain["paths"]["output_dir"]),
         ckpt_path=_checkpoint(plain["ckpt_path"]),
-        composed=plain,
+        config=plain,
         runs=plain.get("runs", 1),
         job_type=plain.get("job_type", "train"),
         group=plain.get("group") or experiment or f"{dataset.name} {title}",
@@ -134,34 +119,15 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     )
 
 
-def chosen_experiment(cfg: DictConfig) -> str | None:
-    """The file of ``conf/experiment`` that was chosen, on the command line or by who composed ``cfg``."""
-    if (named := OmegaConf.select(cfg, "experiment")) is None and HydraConfig.initialized():
-        named = HydraConfig.get().runtime.choices.get("experiment")
-    return None if named is None else str(named)
-
-
-def composed(*words: str) -> DictConfig:
-    """The configuration of a training command, in any program: ``composed("dataset=cora", "model.p=4")``."""
-    begun = GlobalHydra.instance().is_initialized()  # by the command that asks
-    with nullcontext() if begun else initialize_config_dir(str(CONF)):
-        return compose("train", overrides=list(words))
-
-
-def run_folder_of(checkpoint: Any) -> Path | None:
-    """The run folder that a checkpoint lies in, if it does."""
-    path = Path(str(checkpoint)).resolve()
-    inside = checkpoint is not None and path.parent.name == CHECKPOINTS
-    return path.parents[1] if inside and (path.parents[1] / CONFIG).is_file() else None
-
-
-MODEL_KEYS = ("name", "title", "branches", "operators")
-SINGLE = ("seed", "runs", "ckpt_path", "job_type", "group", "experiment")
-SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
+def _chosen_experiment(cfg: DictConfig) -> str | None:
+    """The file of ``conf/experiment`` that was chosen, on the command line or by whoever composed ``cfg``."""
+    if (name := OmegaConf.select(cfg, "experiment")) is None and HydraConfig.initialized():
+        name = HydraConfig.get().runtime.choices.get("experiment")
+    return None if name is None else str(name)
 
 
 def _check_outline(plain: dict[str, Any]) -> None:
-    """All sections are there, and nothing else."""
+    """Check that all sections are present, and nothing else."""
     for name in SECTIONS:
         if not isinstance(plain.get(name), dict):
             raise SignError(f"{name}={plain.get(name)}: a run needs this section; --help shows its choices")
@@ -173,7 +139,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
     check("group", plain.get("group"), str | None)
     for kind in ("data_dir", "store_dir", "output_dir"):
         check(f"paths.{kind}", plain["paths"].get(kind), str)
-    writable("paths.store_dir", plain["paths"]["store_dir"])
+    writable_folder("paths.store_dir", plain["paths"]["store_dir"])
     check("model.name", plain["model"].get("name"), str)
     check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
     if not isinstance(plain["model"].get("operators"), dict):
@@ -182,30 +148,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
         )
 
 
-def _resumed(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> DictConfig:
-    """The configuration of the run whose checkpoint is given; only what is free may be changed."""
-    base: Any = OmegaConf.create(Run(run).config)
-    base.ckpt_path = cfg.ckpt_path
-    for word in overrides:
-        name = word.split("=")[0].lstrip("+~")
-        if name == "ckpt_path":
-            continue
-        if free := next((section for section in FREE if name.startswith(section)), None):
-            OmegaConf.update(base, free, OmegaConf.select(cfg, free), merge=False)
-            continue
-        then = OmegaConf.select(base, name)
-        now = chosen_experiment(cfg) if name == "experiment" else OmegaConf.select(cfg, name)
-        if isinstance(then, DictConfig) and isinstance(now, DictConfig):  # a choice such as dataset=cora
-            then, now = then.get("name"), now.get("name")
-        if then != now:
-            raise SignError(
-                f"{word}: the run that ckpt_path={cfg.ckpt_path} resumes is another model or has other data "
-                f"({name}={then}); leave the setting out, or start a new run without ckpt_path"
-            )
-    return base  # type: ignore[no-any-return]
-
-
-def _powers(cfg: DictConfig, model: dict[str, Any]) -> dict[str, tuple[Operator, int]]:
+def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
     """Each letter of ``model.operators`` with its operator and its highest power."""
     powers = {}
     for letter in model["operators"]:
@@ -215,11 +158,11 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> dict[str, tuple[Operator,
         except FieldError:
             advice = f"a power must be a whole number >= 0; use model.{letter}=0 to leave it out"
             raise FieldError(f"model.{letter}", power, advice) from None
-        powers[letter] = (named(cfg, f"model.operators.{letter}", Operator), power)
+        powers[letter] = (instantiate_section(cfg, f"model.operators.{letter}", Operator), power)
     return powers
 
 
-def _title(name: str, powers: dict[str, tuple[Operator, int]]) -> str:
+def _title(name: str, powers: Powers) -> str:
     """The model as the paper writes it: SIGN(p,s,t), or SIGN(p,d,f) where only those are used.
 
     An operator that the paper does not have is named.

@@ -1,4 +1,4 @@
-"""Sections of a configuration ▶ checked objects. The only module that instantiates what a configuration names."""
+"""Sections of a configuration ▶ checked objects; only classes on an allow-list are instantiated."""
 
 import os
 from collections.abc import Mapping
@@ -12,24 +12,22 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import FieldError, SignError, reason
 
-TRUST = "SIGN_TRUST"  # names modules of the user's own, which a configuration cannot do for itself
-TARGETS = (
-    "sign.datasets.*",
-    "sign.operators.*",
-    "sign.engines.*",
-    "sign.tracking.*",
-    *(f"{name}.*" for name in os.environ.get(TRUST, "").split(",") if name),
+TRUST = (
+    "SIGN_TRUST"  # environment variable: modules of the user's own, which a configuration cannot allow itself
 )
 Section = TypeVar("Section")
 
 
-def section(plain: dict[str, Any], name: str, kind: type[Section]) -> Section:
-    """A section of plain values as its dataclass."""
-    return made(name, kind, plain[name])
+def allowed_targets() -> tuple[str, ...]:
+    """Patterns of the classes that ``_target_`` may name: those of SIGN, and of the modules in ``SIGN_TRUST``."""
+    own = [name for name in os.environ.get(TRUST, "").split(",") if name]
+    return tuple(
+        f"{name}.*" for name in ("sign.datasets", "sign.operators", "sign.engines", "sign.tracking", *own)
+    )
 
 
-def made(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
-    """Values as a dataclass that has just these fields."""
+def build(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
+    """Return the dataclass ``kind`` with exactly these values; ``name`` is the section that errors refer to."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     for key in values:
         if key not in known:
@@ -42,14 +40,14 @@ def made(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
         raise error.within(name) from None
 
 
-def named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
-    """The object that a section names by its ``_target_``."""
+def instantiate_section(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
+    """Return the object that the section ``name`` of ``cfg`` describes by its ``_target_``, a ``kind``."""
     node = OmegaConf.select(cfg, name)
     target = OmegaConf.select(node, "_target_") if isinstance(node, DictConfig) else None
     if not isinstance(target, str):
         raise SignError(f"{name}={node}: names no class; --help shows its choices")
     try:
-        made = instantiate(node, _convert_="all", _execution_whitelist_=TARGETS)
+        instance = instantiate(node, _convert_="all", _execution_whitelist_=allowed_targets())
     except FieldError as error:
         raise error.within(name) from None
     except (InstantiationException, TypeError) as error:
@@ -57,13 +55,13 @@ def named(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
             advice = f"set {TRUST}={target.split('.')[0]} in the environment to allow your own module"
             raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
         raise SignError(f"{name}: {_one_line(error.__cause__ or error)}") from error
-    if not isinstance(made, kind):
+    if not isinstance(instance, kind):
         raise SignError(f"{name}._target_={target}: not a {kind.__name__.lower()}")
-    return made
+    return instance
 
 
-def writable(name: str, value: Any) -> Path:
-    """The folder, made if need be."""
+def writable_folder(name: str, value: Any) -> Path:
+    """Return the folder that the setting ``name`` gives, created if it does not exist."""
     folder = Path(str(value))
     try:
         folder.mkdir(parents=True, exist_ok=True)

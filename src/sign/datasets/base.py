@@ -28,6 +28,10 @@ class Dataset(Validated, ABC):
     def load(self) -> Graph:
         """Read or make the graph."""
 
+    def content_digest(self) -> str | None:
+        """Hash of the user's own files that the graph is read from; None where the settings determine the graph."""
+        return None
+
     def classification(self, feature_scaling: str) -> NodeClassification:
         """What is to be learned on the graph."""
         return classification_of(self.load(), feature_scaling)

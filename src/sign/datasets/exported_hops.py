@@ -11,7 +11,7 @@ from sign.datasets.base import Dataset, check_name
 from sign.errors import SignError
 from sign.graph.classification import NodeClassification, Scope
 from sign.graph.graph import SPLITS, Graph
-from sign.system.hashing import digest
+from sign.system.hashing import digest, file_digest
 
 CARD = "pack.json"  # what the folder holds
 LABELS = "labels-{split}.npy"
@@ -28,6 +28,11 @@ class ExportedHops(Dataset):
     def load(self) -> Graph:
         """There is none."""
         raise SignError(f"dataset.path={self.path}: a pack of hops has no graph")
+
+    def content_digest(self) -> str | None:
+        """Hash of the card, which holds digests of graph, labels and splits."""
+        card = Path(self.path) / CARD
+        return file_digest(card) if card.is_file() else None
 
     def classification(self, feature_scaling: str) -> NodeClassification:
         """What was exported."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
 from sign.graph.classification import NodeClassification
 from sign.training.distributed import current_rank, world_size

@@ -11,7 +11,8 @@ import pytorch_lightning as pl
 from omegaconf import OmegaConf
 
 import sign
-from sign.config.configure import Settings, run_folder_of
+from sign.config.resume import run_folder_of
+from sign.config.settings import Settings
 from sign.diffusion.precompute import Hops
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
@@ -88,7 +89,7 @@ def create_run_folder(settings: Settings, hops: Hops) -> Path:
     else:
         parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
         folder = create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
-    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.composed)))
+    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.config)))
     if not (folder / RUN).exists():  # a resumed run keeps its description
         write_json(folder / RUN, describe(settings, hops))
     return folder
@@ -103,6 +104,7 @@ def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
         "experiment": settings.experiment,
         "job_type": settings.job_type,
         "group": settings.group,
+        "content": settings.dataset.content_digest(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"sign": sign.__version__} | {name: version(name) for name in PACKAGES},
         "hops": hops.records(),
@@ -121,7 +123,7 @@ def run_info(settings: Settings, folder: Path) -> RunInfo:
         group=settings.group,
         job_type=settings.job_type,
         tags=[dataset.name, settings.title, protocol],
-        config=settings.composed,
+        config=settings.config,
         folder=folder,
     )
 

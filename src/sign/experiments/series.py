@@ -1,8 +1,6 @@
 """A series: one configuration trained with several seeds on the same hops, resumed where it was interrupted."""
 
 import gc
-import hashlib
-import json
 import logging
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -11,7 +9,10 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from sign.config.configure import Settings, configure
+from sign.config.configure import configure
+from sign.config.identity import fingerprint
+from sign.config.settings import Settings
+from sign.datasets.base import Dataset
 from sign.errors import SharedError, SignError, reason
 from sign.graph.graph import SPLITS
 from sign.runs import METRICS, SERIES, Series, over_seeds
@@ -21,7 +22,6 @@ from sign.training.distributed import broadcast, on_failure, rank, world_size
 from sign.validation import Count, Seed, check
 
 SEED = "<seed>"  # stands for the seed of a run in the identity of the series
-LOCATIONS = ("data_dir",)  # settings of a data set that do not change its content
 log = logging.getLogger(__name__)
 
 
@@ -41,7 +41,7 @@ class Plan:
     def series(self) -> Series:
         """The folder of the series, which may not exist yet."""
         parent = self.first.output_dir.resolve() / self.first.dataset.name / self.first.slug
-        return Series(parent / f"series-{fingerprint(self.cfg)}")
+        return Series(parent / f"series-{_fingerprint(self.cfg, self.first.dataset)}")
 
     @property
     def missing(self) -> list[int]:
@@ -75,16 +75,11 @@ def with_seed(cfg: DictConfig, seed: Any) -> DictConfig:
     return copy
 
 
-def fingerprint(cfg: DictConfig) -> str:
-    """A hash of the settings that change the metrics of a series."""
-    copy = with_seed(cfg, SEED)
-    OmegaConf.resolve(copy)
-    plain: Any = OmegaConf.to_container(copy)
-    identity = {name: plain[name] for name in ("dataset", "model", "training", "scaling")}
-    identity["dataset"] = {key: value for key, value in plain["dataset"].items() if key not in LOCATIONS}
-    identity |= {"dtype": plain["store"]["dtype"], "precision": plain["trainer"]["precision"]}
-    canonical = json.dumps(identity, sort_keys=True).encode()
-    return hashlib.blake2b(canonical, digest_size=6).hexdigest()
+def _fingerprint(cfg: DictConfig, dataset: Dataset) -> str:
+    """A hash of the settings, and the content of the user's own files, that change the metrics of a series."""
+    plain: Any = OmegaConf.to_container(with_seed(cfg, SEED), resolve=True)
+    plain.pop("search", None)
+    return fingerprint(plain, dataset.content_digest())
 
 
 def train_series(plan: Plan) -> Series:

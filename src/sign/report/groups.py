@@ -4,22 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sign.config.identity import SEEDS, identity
 from sign.report.run_records import FlatConfig, RunRecord
 from sign.runs import natural_order, over_seeds
 
-# Settings that change no number beyond rounding, or that have a column of their own.
-IGNORED_PREFIXES = (
-    "paths.",
-    "logger.",
-    "trainer.accelerator",
-    "trainer.devices",
-    "trainer.num_nodes",
-    "trainer.compile",
-    "engine.",
-    "store.root",
-    "store.verify",
-)
-IGNORED = ("seed", "runs", "job_type", "group", "experiment", "ckpt_path", "dataset.split_seed")
 GroupName = tuple[str, str, str, str]  # data set, model, experiment, job_type
 SEARCH = "search"  # the job_type of trials
 VARIANT_SETTINGS = 3  # settings that a variant names
@@ -119,13 +107,8 @@ def _is_search(name: GroupName) -> bool:
 
 
 def _key(config: FlatConfig) -> tuple[Any, ...]:
-    return tuple(
-        sorted(
-            (name, yaml_text(value))
-            for name, value in config.items()
-            if name not in IGNORED and not name.startswith(IGNORED_PREFIXES)
-        )
-    )
+    counted = {name: yaml_text(value) for name, value in identity(config).items() if name not in SEEDS}
+    return tuple(sorted(counted.items()))
 
 
 def _variant(config: FlatConfig, differing: Sequence[str]) -> str:

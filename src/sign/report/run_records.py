@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sign.config.identity import CONTENT, flatten
 from sign.errors import SignError
 from sign.runs import CONFIG, EPOCHS, METRICS, RUN, Run, find_runs
 
@@ -68,23 +69,9 @@ def damaged(folder: Path, error: object) -> FolderProblem:
     return FolderProblem(str(folder), f"damaged: {error}".replace(f"{folder}/", ""))
 
 
-def flatten(config: Mapping[str, Any], prefix: str = "") -> FlatConfig:
-    """Nested values by their dotted names.
-
-    >>> flatten({"model": {"p": 2}, "seed": 0})
-    {'model.p': 2, 'seed': 0}
-    """
-    flat: FlatConfig = {}
-    for name, value in config.items():
-        if isinstance(value, Mapping) and value:
-            flat |= flatten(value, f"{prefix}{name}.")
-        else:
-            flat[f"{prefix}{name}"] = value
-    return flat
-
-
 def _read(run: Run) -> RunRecord:
     description, metrics = run.description, run.metrics
+    content = {CONTENT: description["content"]} if description.get("content") else {}
     return RunRecord(
         folder=str(run.folder),
         dataset=_name(description, "dataset"),
@@ -95,7 +82,7 @@ def _read(run: Run) -> RunRecord:
         started=str(description.get("started") or ""),
         metrics=None if metrics is None else _finite(metrics),
         epochs=[_finite(row) for row in run.epochs()],
-        flat_config=flatten(run.config),
+        flat_config=flatten(run.config) | content,
         hops=[hop for hop in description.get("hops") or [] if isinstance(hop, dict)],
         products=_integer(description.get("products")),
         rows_computed=_integer(description.get("rows_computed")),

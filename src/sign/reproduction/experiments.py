@@ -2,7 +2,7 @@
 
 from omegaconf import open_dict
 
-from sign.config.configure import CONF, composed
+from sign.config.configure import CONF, compose
 from sign.experiments.series import Plan, plan
 from sign.reproduction.request import Request
 
@@ -57,7 +57,7 @@ def cell_plan(experiment: str, request: Request) -> Plan:
         *folders,
         *request.settings,
     ]
-    cfg = composed(*words)
+    cfg = compose(*words)
     name = next((word.split("=")[1] for word in words if word.startswith("experiment=")), None)
     with open_dict(cfg):
         cfg.experiment = name

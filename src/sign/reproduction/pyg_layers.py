@@ -8,7 +8,7 @@ from numpy.polynomial import chebyshev, polynomial
 from torch import Tensor
 from torch_geometric.nn import ChebConv, GCNConv, SGConv
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.experiments.run import prepare
 from sign.models.sign import SIGN
 from sign.training.datamodule import SIGNDataModule

@@ -2,7 +2,7 @@
 
 from rich.table import Table as Shown
 
-from sign.config.configure import composed, configure
+from sign.config.configure import compose, configure
 from sign.errors import SignError
 from sign.reproduction.request import Request
 from sign.system.atomic_files import write_json, write_text
@@ -22,7 +22,7 @@ def reductions(request: Request) -> None:
     rows = []
     folders = (f"paths.store_dir={request.store_dir}", f"paths.output_dir={request.output_dir}")
     for name, (words, outputs) in REDUCTIONS.items():
-        ours, theirs = outputs(configure(composed("dataset=cora", *words, *PLAIN, *folders), []))
+        ours, theirs = outputs(configure(compose("dataset=cora", *words, *PLAIN, *folders), []))
         difference, size = float((ours - theirs).abs().max()), float(theirs.abs().max())
         rows.append(
             {"layer": name, "difference": difference, "size": size, "equal": difference <= TOLERANCE * size}

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from sign.config.instantiate import section
+from sign.config.instantiate import build
 from sign.errors import SignError
 from sign.validation import Count, Range, Validated
 
@@ -30,7 +30,7 @@ class SearchSettings(Validated):
 def search_settings(cfg: DictConfig) -> SearchSettings:
     """Return the checked section ``search`` of a composed configuration."""
     plain: Any = OmegaConf.to_container(cfg.search, resolve=True)
-    search = section({"search": plain}, "search", SearchSettings)
+    search = build("search", SearchSettings, plain)
     if search.study and not re.fullmatch(r"[\w.-]+", search.study):
         raise SignError(f"search.study={search.study}: is also a folder; use letters, digits, -, _ and .")
     return search

@@ -16,7 +16,9 @@ from omegaconf import DictConfig, open_dict
 from optuna.samplers import BaseSampler
 from optuna.trial import Trial
 
-from sign.config.configure import Settings, configure
+from sign.config.configure import configure
+from sign.config.identity import identity
+from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.runs import STUDY
 from sign.search import results
@@ -156,13 +158,9 @@ def _interrupt_on_sigterm() -> Iterator[None]:
 
 def _identity(settings: Settings, space: Space, search: SearchSettings) -> dict[str, Any]:
     """Return the settings that make two trials comparable."""
-    identity: dict[str, Any] = {"search.runs": search.runs, "seed": settings.seed}
-    identity |= {"store.dtype": settings.store.dtype, "trainer.precision": settings.device.precision}
-    for section in ("dataset", "model", "training", "scaling"):
-        for name, value in settings.composed[section].items():
-            if f"{section}.{name}" not in space.distributions and name != "data_dir":
-                identity[f"{section}.{name}"] = value
-    return identity | {name: str(distribution) for name, distribution in space.distributions.items()}
+    fixed = identity(settings.config, settings.dataset.content_digest())
+    searched = {name: str(distribution) for name, distribution in space.distributions.items()}
+    return {"search.runs": search.runs} | fixed | searched
 
 
 def _section(override: str) -> str:

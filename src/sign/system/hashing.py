@@ -2,6 +2,7 @@
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,18 @@ def digest(*contents: NDArray[Any] | None) -> str:
                 chunks = (array[part] for part in arrays.chunk_slices(array, CHUNK_BYTES))
                 for chunk_hash in pool.map(_hash, chunks):
                     state.update(chunk_hash)
+    return state.hexdigest()
+
+
+def file_digest(*files: Path | None) -> str:
+    """Return a hash of the contents of files, in their order; None stands for a file that is absent."""
+    state = hashlib.blake2b(digest_size=16)
+    for file in files:
+        if file is None:
+            state.update(b"absent")
+        else:
+            with file.open("rb") as stream:
+                state.update(hashlib.file_digest(stream, "blake2b").digest())
     return state.hexdigest()
 
 

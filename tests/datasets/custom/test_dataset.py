@@ -19,7 +19,7 @@ from common.paths import REPOSITORY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sign.config.configure import Settings
+from sign.config.settings import Settings
 from sign.datasets.custom.dataset import Custom
 from sign.datasets.custom.folder import ENDINGS
 from sign.errors import SignError

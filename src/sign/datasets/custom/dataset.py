@@ -10,6 +10,7 @@ from sign.datasets.base import Dataset, split_by_fraction
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import SPLITS, Graph
+from sign.system.hashing import file_digest
 from sign.validation import Range, Seed
 
 if TYPE_CHECKING:
@@ -63,6 +64,19 @@ class Custom(Dataset):
             **splits,
         )
 
+    def content_digest(self) -> str:
+        """Hash of the files that are read."""
+        path = Path(self.path)
+        if not path.is_dir():
+            return file_digest(path)
+        from sign.datasets.custom.folder import find_files
+
+        return file_digest(*find_files(path, self._file_names).values())
+
+    @property
+    def _file_names(self) -> dict[str, str | None]:
+        return {name: getattr(self, name) for name in FILES}
+
     def _read(self) -> "Parts":
         path = Path(self.path)
         if not path.is_dir():
@@ -71,7 +85,7 @@ class Custom(Dataset):
             return read_pyg(path)
         from sign.datasets.custom.folder import read_folder
 
-        return read_folder(path, {name: getattr(self, name) for name in FILES})
+        return read_folder(path, self._file_names)
 
     def _adjacency(self, parts: "Parts") -> CSR:
         edges = (parts.source, parts.target, len(parts.features), parts.weights)

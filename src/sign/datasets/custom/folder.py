@@ -29,7 +29,7 @@ FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0"}  # cells of several labels a 
 
 def read_folder(folder: Path, given: Mapping[str, str | None]) -> Parts:
     """Read what is there; ``given`` names files that are called otherwise, relative to the folder."""
-    files = {name: find(folder, name, given[name], endings) for name, endings in ENDINGS.items()}
+    files = find_files(folder, given)
     edges = files["edges"]
     if edges is None:
         raise _nothing(folder, "edges")
@@ -41,6 +41,11 @@ def read_folder(folder: Path, given: Mapping[str, str | None]) -> Parts:
     splits = _splits(files, table, identity)
     source, target, weights = read_edges(edges, identity)
     return Parts(source, target, weights, features, labels, classes, splits)
+
+
+def find_files(folder: Path, given: Mapping[str, str | None]) -> dict[str, Path | None]:
+    """The file of each part of the graph, or None where the folder has none."""
+    return {name: find(folder, name, given[name], endings) for name, endings in ENDINGS.items()}
 
 
 def _labels(

@@ -1,0 +1,139 @@
+"""Resume a run: its own settings, with exactly the changes that were named on the command line."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf
+
+from sign.config.identity import EXTENDABLE, changes_numbers, flatten
+from sign.datasets.base import Dataset
+from sign.errors import SignError
+from sign.runs import CHECKPOINTS, CONFIG, Run
+
+GLOBAL = ("experiment", "tuned", "hparams_search")  # groups that set keys of other sections
+MISSING = object()
+
+
+def run_folder_of(checkpoint: Any) -> Path | None:
+    """Return the run folder that a checkpoint lies in, if it lies in one."""
+    path = Path(str(checkpoint)).resolve()
+    inside = checkpoint is not None and path.parent.name == CHECKPOINTS
+    return path.parents[1] if inside and (path.parents[1] / CONFIG).is_file() else None
+
+
+def resumed_config(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> DictConfig:
+    """Return the configuration of the run in the folder ``run``, changed by ``overrides`` alone.
+
+    ``cfg`` is the configuration that was composed with the overrides, not yet resolved: a value is taken from it
+    only where an override names it, or where it refers to such a value (``store.root`` to ``paths.store_dir``).
+    A group choice such as ``engine=torch`` names its whole group, of which settings that change the numbers stay.
+
+    Raises
+    ------
+    SignError
+        If an override would change the numbers of the run, other than by training longer.
+    """
+    resumed = OmegaConf.create(Run(run).config)
+    resumed.ckpt_path = cfg.ckpt_path
+    parsed = OverridesParser.create().parse_overrides(list(overrides))
+    choices = [override for override in parsed if _is_choice(override, cfg, resumed)]
+    values = [override for override in parsed if override not in choices]
+    for override in (*choices, *values):
+        name = _name(override)
+        if name == "ckpt_path":
+            continue
+        if name in GLOBAL:
+            kept = name == "experiment" and override.value() == resumed.get("experiment")
+        elif override in choices:
+            kept = _choose(name, cfg, resumed)
+        else:
+            kept = all(_set(key, cfg, resumed) for key in _keys(override))
+        if not kept:
+            raise SignError(
+                f"{override.input_line}: would change the numbers of the run that ckpt_path={cfg.ckpt_path} resumes "
+                f"({name}={_shown(resumed, name)}); leave it out, or start a new run without ckpt_path"
+            )
+    return resumed
+
+
+def check_content(dataset: Dataset, run: Path) -> None:
+    """Refuse to resume a run whose data set is read from files that have changed since."""
+    before = Run(run).description.get("content")
+    if before is not None and before != dataset.content_digest():
+        raise SignError(
+            f"dataset {dataset.name}: its files have changed since the run in {run} began; "
+            "start a new run without ckpt_path"
+        )
+
+
+def _name(override: Override) -> str:
+    """The dotted key that an override sets: of ``operator@model.operators.s=heat`` it is the package."""
+    return str(override.package or override.key_or_group)
+
+
+def _is_choice(override: Override, cfg: DictConfig, resumed: DictConfig) -> bool:
+    """Whether an override chooses a file of a group, in place of a value."""
+    name, value = _name(override), override.value()
+    sections = (OmegaConf.select(config, name) for config in (cfg, resumed))
+    return isinstance(value, str) and all(isinstance(section, DictConfig) for section in sections)
+
+
+def _keys(override: Override) -> list[str]:
+    """The keys that an override gives values: several, if it gives a mapping."""
+    name, value = _name(override), override.value()
+    return [f"{name}.{key}" for key in flatten(value)] if isinstance(value, dict) and value else [name]
+
+
+def _choose(name: str, cfg: DictConfig, resumed: DictConfig) -> bool:
+    """Make the choice of a group; False if it is not the one of the run and would change its numbers."""
+    before, after = (_plain(OmegaConf.select(config, name)) for config in (resumed, cfg))
+    if changes_numbers(name):
+        return _kind(before) == _kind(after)
+    OmegaConf.update(resumed, name, after, merge=False)
+    for key, value in flatten(before, f"{name}.").items():
+        if changes_numbers(key):
+            OmegaConf.update(resumed, key, value, merge=False)
+    for key in flatten(after, f"{name}."):
+        _follow(key, cfg, resumed)
+    return True
+
+
+def _kind(section: dict[str, Any]) -> dict[str, Any]:
+    """What tells the files of a group apart: names and classes, and which settings there are."""
+    return {
+        key: value if key.endswith(("name", "_target_")) else None for key, value in flatten(section).items()
+    }
+
+
+def _set(key: str, cfg: DictConfig, resumed: DictConfig) -> bool:
+    """Take one value from ``cfg``, or remove it if it is not there; False if that would change the numbers."""
+    before, after = (_plain(OmegaConf.select(config, key, default=MISSING)) for config in (resumed, cfg))
+    if changes_numbers(key) and key not in EXTENDABLE:
+        return bool(before == after)
+    if after is not MISSING:
+        OmegaConf.update(resumed, key, after, merge=False, force_add=True)
+        _follow(key, cfg, resumed)
+    elif before is not MISSING:
+        section, _, last = key.rpartition(".")
+        (OmegaConf.select(resumed, section) if section else resumed).pop(last)
+    return True
+
+
+def _follow(key: str, cfg: DictConfig, resumed: DictConfig) -> None:
+    """Give the settings that ``cfg`` defines as a reference to ``key`` its value, too."""
+    unresolved: Any = OmegaConf.to_container(cfg)
+    for other, value in flatten(unresolved).items():
+        if value == f"${{{key}}}" and not changes_numbers(other):
+            OmegaConf.update(resumed, other, OmegaConf.select(resumed, key), merge=False)
+
+
+def _shown(resumed: DictConfig, name: str) -> Any:
+    value = OmegaConf.select(resumed, name)
+    return value.get("name", value.get("_target_")) if isinstance(value, DictConfig) else value
+
+
+def _plain(value: Any) -> Any:
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
