@@ -12,29 +12,55 @@ import pytest
 from common.commands import SLOW, command, imports
 from common.paths import REPOSITORY
 from common.run_folders import make_run
+from hydra.errors import HydraException
+
+from sign.cli import error_message
+from sign.errors import SignError
 
 
 @pytest.mark.parametrize(
-    ("override", "sentence"),
+    ("override", "message"),
     [
-        ("dataset=nowhere", "dataset=nowhere: no such choice; take one of amazon, "),
-        ("model.p=-1", "model.p=-1: a power must be a whole number >= 0"),
-        ("seed=abc", "seed=abc: must be a whole number"),
+        ("dataset=nowhere", "dataset=nowhere: no such choice; choose one of amazon, "),
+        ("model.p=-1", "model.p=-1: a power must be an integer >= 0"),
+        ("seed=abc", "seed=abc: must be an integer"),
         ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),
         ("model.q=1", "model.q: there is no such setting"),
-        ("model.p", "model.p: cannot be read as name=value"),
+        ("model.p", "model.p: cannot be parsed as name=value"),
     ],
 )
-def test_a_wrong_setting_is_answered_at_once_in_one_sentence(
-    tmp_path: Path, override: str, sentence: str
+def test_a_wrong_setting_is_reported_in_one_line_before_torch_is_imported(
+    tmp_path: Path, override: str, message: str
 ) -> None:
     result = command(tmp_path, override, PYTHONPROFILEIMPORTTIME="1")
     lines = [line for line in result.stderr.splitlines() if not line.startswith("import time:")]
     assert result.returncode == 1
     assert len(lines) == 1, lines
-    assert lines[0].startswith(f"error: {sentence}")
+    assert lines[0].startswith(f"error: {message}")
     assert not imports(result.stderr) & set(SLOW)
     assert not list(tmp_path.rglob("*.*"))
+
+
+class Refused(HydraException):
+    """As Hydra wraps the errors of OmegaConf."""
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (SignError("model.p=-1: too small"), "model.p=-1: too small"),
+        (FileNotFoundError(2, "No such file or directory", "/x"), "/x: no such file or directory"),
+        (OSError(28, "No space left on device"), "no space left on device"),
+        (
+            Refused("Could not override 'model.q'.\nKey 'q' is not in struct"),
+            "model.q: there is no such setting",
+        ),
+        (Refused("several\n  lines"), "several lines"),
+    ],
+)
+def test_an_expected_error_is_one_line(error: Exception, message: str) -> None:
+    assert error_message(error).startswith(message)
+    assert "\n" not in error_message(error)
 
 
 def test_the_full_error_is_a_traceback(tmp_path: Path) -> None:

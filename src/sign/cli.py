@@ -1,4 +1,4 @@
-"""Entry points: run a Hydra application, and say every expected error in one sentence."""
+"""Entry points: run a command as a Hydra application, and print every expected error as one line."""
 
 import functools
 import os
@@ -22,36 +22,38 @@ from sign.system.console import show_log
 from sign.training.ranks import launched_rank
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
-EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # of the user's making
+EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # errors that the user can fix
 
 
-def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
-    """Compose the configuration of the command line and hand it to ``task``.
+def run(main: Callable[[DictConfig], Any], config_name: str = "train") -> None:
+    """Compose the configuration of the command line and pass it to ``main``.
 
-    An expected error becomes one sentence and exit code 1; with HYDRA_FULL_ERROR=1 it is a traceback.
+    An expected error is printed as one line, and the exit code is 1; with HYDRA_FULL_ERROR=1 it is a traceback.
     """
-    sys.argv[1:] = map(spelled, sys.argv[1:])
+    sys.argv[1:] = map(normalize_override, sys.argv[1:])
     show_log()
     register()
-    task = as_worker(task)
-    full = os.environ.get(FULL_ERROR, "0") not in ("", "0")
-    main = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets())
-    if full:
-        main(task)()
+    command = as_worker(main)
+    application = hydra.main(
+        config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets()
+    )
+    if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
+        application(command)()
         return
 
-    @functools.wraps(task)
-    def reported(cfg: DictConfig) -> Any:
-        os.environ.pop(FULL_ERROR, None)  # not for the processes that the task starts
+    @functools.wraps(main)
+    def reporting(cfg: DictConfig) -> Any:
+        os.environ.pop(FULL_ERROR, None)  # not for the processes that the command starts
         try:
             check_multirun(cfg)
-            return task(cfg)
+            return command(cfg)
         except EXPECTED as error:
             _exit(error)
 
-    os.environ[FULL_ERROR] = "1"  # Hydra then hands its own errors on instead of printing them
+    # Hydra prints its own errors over many lines and exits, unless this variable is set: then it raises them.
+    os.environ[FULL_ERROR] = "1"
     try:
-        main(reported)()
+        application(reporting)()
     except EXPECTED as error:
         _exit(error)
     except KeyboardInterrupt as error:
@@ -59,40 +61,40 @@ def run(task: Callable[[DictConfig], Any], config_name: str = "train") -> None:
             print(" ".join(["interrupted", *map(str, error.args)]), file=sys.stderr)
         sys.exit(130)
     finally:
-        os.environ.pop(FULL_ERROR, None)  # where there was no task to do it
+        os.environ.pop(FULL_ERROR, None)  # if Hydra ended before it called the command
 
 
-def spelled(word: str) -> str:
-    """A word as Hydra takes it: Spark's names of masters are quoted, its settings need not be listed in a file.
+def normalize_override(text: str) -> str:
+    """Spare the user the quotes and plus signs that Hydra's grammar asks for in settings of Spark.
 
-    >>> spelled("engine.master=local[2]"), spelled("engine.conf.spark.task.cpus=2"), spelled("model.p=4")
-    ("engine.master='local[2]'", '++engine.conf.spark.task.cpus=2', 'model.p=4')
+    >>> normalize_override("engine.master=local[2]"), normalize_override("engine.conf.spark.task.cpus=2")
+    ("engine.master='local[2]'", '++engine.conf.spark.task.cpus=2')
     """
-    if word.startswith("engine.conf."):
-        return f"++{word}"
-    return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", word)
+    if text.startswith("engine.conf."):
+        return f"++{text}"
+    return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", text)
 
 
 def _exit(error: BaseException) -> NoReturn:
-    if isinstance(error, BrokenPipeError):  # the reader, such as head, has seen enough
+    if isinstance(error, BrokenPipeError):  # the reader, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     if not launched_rank():  # else rank 0 prints it
-        print(f"error: {sentence(error)}", file=sys.stderr)
+        print(f"error: {error_message(error)}", file=sys.stderr)
     sys.exit(1)
 
 
-def sentence(error: BaseException) -> str:
-    """What is wrong, which value, what to do."""
+def error_message(error: BaseException) -> str:
+    """Return one line for an expected error: what is wrong, which value, what to do."""
     if isinstance(error, SignError):
         return str(error)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         group, _, name = error.missing_cfg_file.rpartition("/")
-        return f"{group}={name}: no such choice; take one of {', '.join(sorted(error.options))}"
+        return f"{group}={name}: no such choice; choose one of {', '.join(sorted(error.options))}"
     if isinstance(error, OverrideParseException):
-        return f"{error.override}: cannot be read as name=value (quote what holds special characters)"
+        return f"{error.override}: cannot be parsed as name=value (quote special characters)"
     if isinstance(error, MissingMandatoryValue):
-        return f"{error.full_key}: has no default; give {error.full_key}=…"
+        return f"{error.full_key}: has no default; set {error.full_key}=…"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     text = str(error.__cause__ or error) if isinstance(error, HydraException) else str(error)

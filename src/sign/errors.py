@@ -1,32 +1,32 @@
-"""Errors that a user can mend: what is wrong, which value, what to do."""
+"""Errors that a user can fix: the message says what is wrong, which value, and what to do."""
 
 from typing import Any
 
 
 class SignError(Exception):
-    """One sentence for the user; the entry points print it and exit with 1."""
+    """An error whose message is one line for the user; the commands print it and exit with code 1."""
 
 
 def reason(error: BaseException) -> str:
-    """What an error says, without its number."""
+    """Return the message of an error, without its number."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 class FieldError(SignError):
-    """A setting that is out of its range; the caller knows which section it belongs to."""
+    """A setting with a value that is not allowed."""
 
     def __init__(self, field: str, value: Any, rule: str) -> None:
         super().__init__(f"{field}={value}: {rule}")
         self.field, self.value, self.rule = field, value, rule
 
-    def within(self, section: str) -> SignError:
-        """The same error with the full name of the setting."""
+    def within(self, section: str) -> "FieldError":
+        """Return the same error with the full name of the setting, which the section itself does not know."""
         return FieldError(f"{section}.{self.field}", self.value, self.rule)
 
 
 class SharedError(SignError):
-    """An error that all processes of a training have at the same place."""
+    """An error that all ranks raise at the same point of the program."""
 
 
 class MissingData(SignError):
-    """Files of a data set that are not there and cannot be fetched."""
+    """Files of a data set that are absent and cannot be downloaded."""

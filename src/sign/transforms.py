@@ -50,7 +50,7 @@ class SIGN(BaseTransform):  # type: ignore[misc]
             if letter not in self.operators:
                 raise SignError(f"{letter}={power}: there is no operator {letter}; name it in operators=...")
             if isinstance(power, bool) or not isinstance(power, int | np.integer) or power < 0:
-                raise SignError(f"{letter}={power}: a power must be a whole number >= 0")
+                raise SignError(f"{letter}={power}: a power must be an integer >= 0")
         self.powers = powers
 
     def forward(self, data: Data) -> Data:

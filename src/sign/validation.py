@@ -1,7 +1,7 @@
-"""Settings that check themselves, before anything slow is imported.
+"""Dataclasses that validate themselves, before anything slow is imported.
 
-A section of the configuration is a frozen dataclass: its annotations say what is allowed, so that a
-wrong value is answered in one sentence and in a fraction of a second.
+A section of the configuration is a frozen dataclass whose annotations say what is allowed: a wrong value is
+reported in one line, in a fraction of a second.
 """
 
 import math
@@ -10,22 +10,24 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from sign.errors import FieldError
 
+INFINITY = float("inf")
+
 
 @dataclass(frozen=True)
 class Range:
-    """Bounds of a number, both included unless ``below`` is given."""
+    """Bounds of a number: ``low`` and ``high`` are included, ``below`` is not."""
 
     low: float
-    high: float = float("inf")
-    below: float = float("inf")
+    high: float = INFINITY
+    below: float = INFINITY
 
     def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high and (value < self.below or self.below == float("inf"))
+        return self.low <= value <= self.high and (value < self.below or self.below == INFINITY)
 
     def __str__(self) -> str:
-        if self.below < float("inf"):
-            return f"from {self.low:g} to below {self.below:g}"
-        return f">= {self.low:g}" if self.high == float("inf") else f"from {self.low:g} to {self.high:.10g}"
+        if self.below < INFINITY:
+            return f">= {self.low:g} and < {self.below:g}"
+        return f">= {self.low:g}" if self.high == INFINITY else f">= {self.low:g} and <= {self.high:.10g}"
 
 
 Power = Annotated[int, Range(0)]
@@ -35,36 +37,41 @@ Probability = Annotated[float, Range(0, below=1)]
 
 
 def check(name: str, value: Any, hint: Any) -> None:
-    """Raise a :class:`FieldError` unless ``value`` is what the annotation ``hint`` allows."""
-    allowed: Any = None
+    """Raise a :class:`FieldError` unless ``value`` is what the annotation ``hint`` allows.
+
+    >>> check("dropout", 1, Probability)
+    Traceback (most recent call last):
+    ...
+    sign.errors.FieldError: dropout=1: must be a number >= 0 and < 1
+    """
+    bounds: Range | None = None
     if get_origin(hint) is Annotated:
-        hint, allowed = get_args(hint)
+        hint, bounds = get_args(hint)
     if type(None) in get_args(hint):
         if value is None:
             return
         (hint,) = (kind for kind in get_args(hint) if kind is not type(None))
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
-            choices = ", ".join(map(str, get_args(hint)))
-            raise FieldError(name, value, f"choose one of {choices}")
+            raise FieldError(name, value, f"choose one of {', '.join(map(str, get_args(hint)))}")
     elif hint is bool:
         if not isinstance(value, bool):
             raise FieldError(name, value, "must be true or false")
     elif hint in (int, float):
-        number = int if hint is int else (int, float)
-        if isinstance(value, bool) or not isinstance(value, number):
-            kind = "a whole number" if hint is int else "a number"
-            raise FieldError(name, value, f"must be {kind}" + (f" {allowed}" if allowed else ""))
-        if not math.isfinite(value):
-            raise FieldError(name, value, "must be finite")
-        if allowed is not None and value not in allowed:
-            raise FieldError(name, value, f"must be {allowed}")
+        if not _is_number(value, hint) or (bounds is not None and value not in bounds):
+            kind = "an integer" if hint is int else "a number"
+            raise FieldError(name, value, f"must be {kind}" + (f" {bounds}" if bounds else ""))
     elif hint is str and not (isinstance(value, str) and value):
-        raise FieldError(name, value, "must be a text that is not empty")
+        raise FieldError(name, value, "must be a non-empty string")
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    allowed = int if kind is int else (int, float)
+    return isinstance(value, allowed) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class Validated:
-    """A dataclass whose fields are checked against their annotations when it is made."""
+    """A dataclass whose fields are checked against their annotations when an instance is created."""
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self), include_extras=True)

@@ -95,4 +95,4 @@ def test_the_command_prints_the_card_and_where_it_is_drawn(tmp_path: Path) -> No
     assert "151 of 5,429 listed edges" in " ".join(result.stdout.replace("│", "").split())
     assert (tmp_path / result.stdout.splitlines()[-1]).is_file()
     wrong = command(tmp_path, "dataset=custom", program="describe")
-    assert wrong.stderr.strip() == "error: dataset.path: has no default; give dataset.path=…"
+    assert wrong.stderr.strip() == "error: dataset.path: has no default; set dataset.path=…"

@@ -207,7 +207,7 @@ def test_a_real_run_is_reported_as_it_was(configured: Callable[..., Settings], t
         ("folders=[]", "folders=[]: give folders that hold runs"),
         ("folders=nowhere", "folders=nowhere: no such folder"),
         ("folders=[.]", "folders=[.]: no runs found"),
-        ("output=null", "output=None: must be a text"),
+        ("output=null", "output=None: must be a non-empty string"),
     ],
 )
 def test_a_report_of_nothing_is_one_sentence(

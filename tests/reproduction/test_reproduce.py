@@ -151,7 +151,7 @@ def test_every_cell_and_its_look_alike_can_be_configured(tmp_path: Path) -> None
         (("figure=nine",), "figure=nine: choose one of"),
         (("figure=triangles", "datasets=cora"), "datasets=cora: give a list"),
         (("figure=convergence", "datasets=[cora]"), "datasets=['cora']: only figure=triangles"),
-        (("table=all", "runs=0"), "runs=0: must be >= 1"),
+        (("table=all", "runs=0"), "runs=0: must be an integer >= 1"),
         (("table=all", "settings=x"), "settings=x: name what to set"),
         (("table=all", "+nine=9"), "nine: there is no such setting"),
     ],

@@ -15,8 +15,8 @@ def test_the_defaults_are_valid() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("search.trials=0", "search.trials=0: must be >= 1"),
-        ("search.slots=0", "search.slots=0: must be >= 1"),
+        ("search.trials=0", "search.trials=0: must be an integer >= 1"),
+        ("search.slots=0", "search.slots=0: must be an integer >= 1"),
         ("search.pruner=soon", "search.pruner=soon: "),
         ("search.study=a/b", "search.study=a/b: is also a folder"),
         ("+search.speed=1", "search.speed"),

@@ -68,8 +68,8 @@ def test_a_wrong_setting_is_explained_before_a_study_is_created(tmp_path: Path) 
     result = shell(tmp_path, "python src/train.py hparams_search=tpe")
     assert result.stderr.startswith("error: hparams_search=tpe: a search needs -m")
     result = shell(tmp_path, "python src/train.py -m hparams_search=tpe search.trials=0")
-    assert result.stderr == "error: search.trials=0: must be >= 1\n"
+    assert result.stderr == "error: search.trials=0: must be an integer >= 1\n"
     assert result.returncode == 1
     result = shell(tmp_path, "python src/train.py -m hparams_search=tpe model.p=-1")
-    assert result.stderr.startswith("error: model.p=-1: a power must be a whole number")
+    assert result.stderr.startswith("error: model.p=-1: a power must be an integer")
     assert not list(tmp_path.rglob("study.db"))

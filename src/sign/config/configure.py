@@ -156,7 +156,7 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
         try:
             check(letter, power, Power)
         except FieldError:
-            advice = f"a power must be a whole number >= 0; use model.{letter}=0 to leave it out"
+            advice = f"a power must be an integer >= 0; use model.{letter}=0 to leave it out"
             raise FieldError(f"model.{letter}", power, advice) from None
         powers[letter] = (instantiate_section(cfg, f"model.operators.{letter}", Operator), power)
     return powers

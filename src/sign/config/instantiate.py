@@ -56,7 +56,7 @@ def instantiate_section(cfg: DictConfig, name: str, kind: type[Section]) -> Sect
             raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
         raise SignError(f"{name}: {_one_line(error.__cause__ or error)}") from error
     if not isinstance(instance, kind):
-        raise SignError(f"{name}._target_={target}: not a {kind.__name__.lower()}")
+        raise SignError(f"{name}._target_={target}: is not a subclass of {kind.__name__}")
     return instance
 
 

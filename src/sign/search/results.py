@@ -11,6 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from optuna.trial import FrozenTrial, TrialState
 from rich.table import Table
 
+from sign.config.identity import CHANGES_NUMBERS
 from sign.runs import STUDY
 from sign.search.study_db import OWNER, StudyDB
 from sign.system.atomic_files import write_json, write_text
@@ -19,7 +20,7 @@ from sign.tracking.base import RunInfo, Tracker
 from sign.tracking.wandb import WandB
 
 BEST = Path("experiment") / "best.yaml"  # --config-dir <study folder> makes it available as experiment=best
-SECTIONS = ("model", "training", "scaling", "dataset")  # the settings that a trained network depends on
+COUNTED = [name for name, counts in CHANGES_NUMBERS.items() if counts and name != "seed"]
 SUMMARIZED = "summarized"  # user attribute of the study: the total of trials in the last summary run
 
 log = logging.getLogger(__name__)
@@ -75,15 +76,18 @@ def write_best(db: StudyDB, trial: FrozenTrial, cfg: DictConfig) -> None:
     """Write the configuration of a trial as an experiment, with all settings, so later defaults do not change it."""
     choices = dict(cfg.hydra.runtime.choices)
     groups = ["dataset", "model", *(name for name in choices if name.startswith("operator@"))]
-    experiment = {
-        "defaults": [{f"override /{group}": choices[group]} for group in groups] + ["_self_"],
-        **{name: OmegaConf.to_container(cfg[name], resolve=False) for name in SECTIONS},
-    }
+    defaults = [{f"override /{group}": choices[group]} for group in groups]
+    experiment = OmegaConf.create({"defaults": [*defaults, "_self_"]})
+    for name in COUNTED:
+        value = OmegaConf.select(cfg, name)
+        OmegaConf.update(
+            experiment, name, OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
+        )
     file = db.folder / BEST
     file.parent.mkdir(exist_ok=True)
     head = f"# @package _global_\n# trial {trial.number} of the study {db.name}: "
     head += f"validation loss {trial.value:.6g}\n"
-    write_text(file, head + OmegaConf.to_yaml(OmegaConf.create(experiment)))
+    write_text(file, head + OmegaConf.to_yaml(experiment))
 
 
 def show(db: StudyDB, best: FrozenTrial, command: str) -> None:
