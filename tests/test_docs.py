@@ -12,7 +12,7 @@ from common.paths import REPOSITORY
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from sign.cli import spelled
+from sign.cli import normalize_override
 
 CONF = REPOSITORY / "conf"
 DOCS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -80,7 +80,9 @@ def test_every_command_composes(command: str) -> None:
     (at,) = (index for index, argument in enumerate(arguments) if argument.startswith("src/"))
     program, overrides = Path(arguments[at]), arguments[at + 1 :]
     assert (REPOSITORY / program).is_file()
-    overrides = [one_value(spelled(override)) for override in overrides if override not in ("-m", "--help")]
+    overrides = [
+        one_value(normalize_override(override)) for override in overrides if override not in ("-m", "--help")
+    ]
     name = program.stem if (CONF / f"{program.stem}.yaml").is_file() else "train"
     with initialize_config_dir(str(CONF)):
         compose(name, overrides=overrides)
