@@ -8,7 +8,7 @@ import pytest
 from common.browser import View, look
 from common.run_folders import make_run, make_study
 
-from sign.report.write import write_report
+from sign.report.write import Report
 
 HAND = """
 const sort = () => document.querySelector('[data-sort="results:mean"]');
@@ -37,7 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (runs / "broken" / "run.json").write_text("{")
     make_study(runs / "flickr" / "sign" / "search-one")
     make_run(runs / "flickr" / "sign" / "search-one" / "trial-0000", job_type="search", learning_rate=0.5)
-    return write_report([runs], folder / "report")
+    return Report.read([runs]).write(folder / "report")
 
 
 @pytest.fixture(scope="module")

@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 from common.overrides import SMALL
 from common.run_folders import make_run, make_study
-from hydra import compose, initialize_config_dir
 
-from sign.commands.report import ReportRequest
-from sign.config.configure import CONF
 from sign.config.settings import Settings
-from sign.errors import SignError
-from sign.experiments.run import run
+from sign.experiments.run import train
 from sign.report import tables
 from sign.report.columns import RESULTS, ColumnSpec, cell, markdown
 from sign.report.curves import MAX_NUMBERS, MIN_POINTS, curve, curves
 from sign.report.html import page_data, render
 from sign.report.run_records import RunRecord, read_runs
 from sign.report.studies import read_studies
-from sign.report.write import write_report
+from sign.report.write import Report
 
 
 def records(folder: Path) -> list[RunRecord]:
@@ -191,33 +187,11 @@ def test_markdown_keeps_strange_names_in_their_cells(tmp_path: Path) -> None:
 
 def test_a_real_run_is_reported_as_it_was(configured: Callable[..., Settings], tmp_path: Path) -> None:
     settings = configured(*SMALL, "training.max_epochs=2")
-    numbers = run(settings)
-    page = write_report([settings.output_dir], tmp_path / "report")
+    numbers = train(settings)
+    page = Report.read([settings.output_dir]).write(tmp_path / "report")
     (row,) = tables.runs(records(settings.output_dir))
     assert (row["dataset"], row["test"], row["epochs"]) == ("communities", numbers["test/accuracy"], 2)
     assert f"{numbers['test/accuracy']:.4f}" in (page.parent / "report.md").read_text()
     shown = json.loads(page.read_text().split('id="data">')[1].split("</script>")[0])
     assert shown["results"][0]["mean"] == numbers["test/accuracy"]
     assert shown["runs"][0]["curve"]["epoch"] == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("override", "sentence"),
-    [
-        ("folders=[]", "folders=[]: give folders that hold runs"),
-        ("folders=nowhere", "folders=nowhere: no such folder"),
-        ("folders=[.]", "folders=[.]: no runs found"),
-        ("output=null", "output=None: must be a non-empty string"),
-    ],
-)
-def test_a_report_of_nothing_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, override: str, sentence: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outputs").mkdir()
-    with initialize_config_dir(str(CONF)):
-        cfg = compose("report", overrides=[override])
-    with pytest.raises(SignError) as caught:
-        write_report(**vars(ReportRequest.of(cfg)))
-    assert str(caught.value).startswith(sentence)
-    assert not (tmp_path / "report").exists()

@@ -1,10 +1,7 @@
 """The triangle figure shows what the appendix describes."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from common.commands import command
 from common.graphs import applied, graphs
 from hypothesis import given
 
@@ -18,7 +15,7 @@ from sign.testing import graph_of
 
 @pytest.mark.parametrize("keep_self_loops", [False, True])
 @given(graph=graphs())
-def test_deviations_are_those_of_numpy(keep_self_loops: bool, graph: Graph) -> None:
+def test_deviations_equal_those_of_the_dense_weights(keep_self_loops: bool, graph: Graph) -> None:
     weights = applied(TriangleAdjacency(keep_self_loops), graph)
     csr = graph.undirected if keep_self_loops else remove_self_loops(graph.undirected)
     pattern = csr.to_scipy().toarray() > 0
@@ -26,26 +23,17 @@ def test_deviations_are_those_of_numpy(keep_self_loops: bool, graph: Graph) -> N
     np.testing.assert_allclose(triangle_deviations(graph, keep_self_loops), expected, atol=1e-3)
 
 
-def test_a_clique_has_no_variation_and_a_kite_has_some() -> None:
+def test_deviations_are_zero_on_a_clique_and_known_on_a_kite() -> None:
     clique = graph_of([(i, j) for i in range(5) for j in range(i)], 5)
     assert triangle_deviations(clique).max() < 1e-3
     kite = graph_of([(0, 1), (1, 2), (2, 0), (2, 3)], 4)
     np.testing.assert_allclose(triangle_deviations(kite), [0, 0, np.std([0.5, 0.5, 0]), 0], atol=1e-3)
 
 
-def test_the_panels_hold_all_nodes() -> None:
+def test_bars_of_each_panel_sum_to_one() -> None:
     graph = Cora().load()
     deviations = triangle_deviations(graph)
     figure = triangle_figure([("cora", deviations), ("again", deviations)])
     assert len(figure.axes) == 2
     for panel in figure.axes:
         assert sum(bar.get_height() for bar in panel.patches) == pytest.approx(1)
-
-
-def test_the_command_draws_any_list_of_data_sets(tmp_path: Path) -> None:
-    result = command(tmp_path, "figure=triangles", "datasets=[cora]", program="reproduce")
-    assert result.returncode == 0, result.stderr
-    assert (tmp_path / "outputs" / "reproduction" / "triangles.png").stat().st_size > 5000
-    wrong = command(tmp_path, "figure=triangles", "datasets=[nowhere]", program="reproduce")
-    assert wrong.returncode == 1
-    assert wrong.stderr.startswith("error: datasets=nowhere: no such data set; choose from amazon")

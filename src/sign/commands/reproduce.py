@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
+from rich.markup import escape
 
 from sign.config.configure import CONF, override
 from sign.config.identity import flatten
@@ -13,11 +14,25 @@ from sign.datasets.base import Dataset
 from sign.errors import SignError
 from sign.reproduction.reproduce import Reproduction
 from sign.reproduction.request import FIGURES, TABLES, Request
+from sign.system.console import console
 
 
 def main(cfg: DictConfig) -> None:
-    """Train what is missing, and show our numbers beside the published ones."""
-    Reproduction(request_of(cfg)).run()
+    """Train what is missing, and print our numbers beside the published ones."""
+    reproduce(request_of(cfg))
+
+
+def reproduce(request: Request) -> None:
+    """Print every table and the path of every file; failed experiments raise an error at the end."""
+    reproduction = Reproduction(request)
+    for table in reproduction.tables():
+        console.print(table.rich_table())
+        for note in table.footnotes():
+            console.print(escape(note), style="dim", soft_wrap=True)
+        console.print(f"written: {request.folder / table.name}.md", soft_wrap=True)
+    for file in reproduction.figures():
+        console.print(f"written: {file}", soft_wrap=True)
+    reproduction.check()
 
 
 def request_of(cfg: DictConfig) -> Request:
@@ -40,7 +55,7 @@ def request_of(cfg: DictConfig) -> Request:
     )
     if request.table is None and request.figure is None:
         raise SignError(
-            f"table=null: say what to reproduce: table={', '.join((*TABLES, 'all', 'smoke'))}, "
+            f"table=null: choose what to reproduce: table={', '.join((*TABLES, 'all', 'smoke'))}, "
             f"or figure={', '.join(FIGURES)}"
         )
     if request.datasets and (request.smoke or "triangles" not in request.figures):

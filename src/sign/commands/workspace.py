@@ -7,7 +7,7 @@ from sign.tracking.wandb import WandB
 
 
 def main(cfg: DictConfig) -> None:
-    """Create the view and print its address."""
+    """Create the view and print its URL."""
     tracker = instantiate_section(cfg, "logger", WandB)
     from sign.tracking.workspace import save
 

@@ -1,1 +1,1 @@
-"""The paper's tables and figures, ours beside the published numbers."""
+"""Reproduce the tables and figures of the paper, our numbers beside the published ones."""

@@ -1,4 +1,4 @@
-"""The words of every cell: which experiment it is, or which model on which graph, and its look-alike."""
+"""The overrides of every cell of a table: an experiment, or a model on a graph; with ``smoke`` on generated data."""
 
 from omegaconf import open_dict
 
@@ -6,7 +6,7 @@ from sign.config.configure import CONF, compose
 from sign.experiments.series import Plan, plan
 from sign.reproduction.request import Request
 
-# The graphs at hand; where a split is drawn, each run has its own.
+# Data sets of the graphs table; random splits are drawn anew for each run.
 GRAPHS = {
     "cora": ("cora", ["dataset.split_seed=${seed}"]),
     "citeseer": ("planetoid", ["dataset.graph=citeseer"]),
@@ -15,7 +15,7 @@ GRAPHS = {
     "photo": ("amazon", ["dataset.graph=photo", "dataset.split_seed=${seed}"]),
     "cs": ("coauthor", ["dataset.graph=cs", "dataset.split_seed=${seed}"]),
 }
-# The rows of the table of graphs: a model, whose settings it takes, and what is changed in them.
+# Rows of the graphs table: the model, the model whose tuned settings it uses, and overrides of them.
 MODELS: dict[str, tuple[str, str, list[str]]] = {
     "mlp": ("mlp", "mlp", []),
     "sgcn": ("sgcn", "sgcn", []),
@@ -25,7 +25,7 @@ MODELS: dict[str, tuple[str, str, list[str]]] = {
     "sign_triangles": ("sign", "sign", ["model.s=0", "model.t=2"]),
     "sign_both": ("sign", "sign", ["model.s=1", "model.t=2"]),
 }
-# Sizes of look-alikes: small, but with ten nodes a class.
+# Scales of look-alikes: small, but with at least ten nodes per class.
 SCALES = {
     "reddit": ("reddit", 0.004),
     "flickr": ("flickr", 0.01),
@@ -36,7 +36,7 @@ SCALES = {
     "wikipedia": ("wikipedia", 0.0001),
 }
 INDUCTIVE = ("reddit", "flickr", "ppi", "yelp")
-QUICK = [  # enough to learn something of planted communities
+QUICK = [  # enough to learn planted communities in part
     "model.inception_units=32",
     "model.classification_units=32",
     "model.dropout=0.1",
@@ -47,43 +47,43 @@ QUICK = [  # enough to learn something of planted communities
 
 
 def cell_plan(experiment: str, request: Request) -> Plan:
-    """The series of one cell."""
+    """Plan the series of one cell."""
     folders = [f"paths.{name}={getattr(request, name)}" for name in ("data_dir", "store_dir", "output_dir")]
-    words = [
-        *words_of(experiment, request.smoke),
+    overrides = [
+        *overrides_of(experiment, request.smoke),
         f"runs={request.seeds}",
         "job_type=reproduce",
         f"logger={request.logger}",
         *folders,
         *request.settings,
     ]
-    cfg = compose(*words)
-    name = next((word.split("=")[1] for word in words if word.startswith("experiment=")), None)
+    cfg = compose(*overrides)
+    name = next((text.split("=")[1] for text in overrides if text.startswith("experiment=")), None)
     with open_dict(cfg):
         cfg.experiment = name
     return plan(cfg)
 
 
-def words_of(experiment: str, smoke: bool) -> list[str]:
-    """What a training command would say: of an experiment, or of graph:model."""
+def overrides_of(experiment: str, smoke: bool) -> list[str]:
+    """The overrides of a training command for an experiment, or for ``graph:model``."""
     graph, _, model = experiment.partition(":")
     if model:
-        return [*graph_words(graph, model, smoke), *(QUICK if smoke else ())]
+        return [*graph_overrides(graph, model, smoke), *(QUICK if smoke else ())]
     dataset = experiment.partition("_")[0]
-    return [f"experiment={experiment}", *((*look_alike(dataset), *QUICK) if smoke else ())]
+    return [f"experiment={experiment}", *((*lookalike_overrides(dataset), *QUICK) if smoke else ())]
 
 
-def graph_words(graph: str, model: str, smoke: bool) -> list[str]:
-    """A model on one of the graphs at hand, with the settings that were found good for the pair."""
+def graph_overrides(graph: str, model: str, smoke: bool) -> list[str]:
+    """A model on a graph, with the settings that were tuned for the pair or for the data set."""
     dataset, choice = GRAPHS[graph]
-    name, settings, changes = MODELS[model]
-    data = alike_graph(graph) if smoke else [f"dataset={dataset}", *choice]
-    own = (CONF / "tuned" / f"{graph}_{settings}.yaml").is_file()
-    return [*data, f"model={name}", *changes, f"tuned={graph if own else dataset}_{settings}"]
+    name, tuned, changes = MODELS[model]
+    data = communities_overrides(graph) if smoke else [f"dataset={dataset}", *choice]
+    own = (CONF / "tuned" / f"{graph}_{tuned}.yaml").is_file()
+    return [*data, f"model={name}", *changes, f"tuned={graph if own else dataset}_{tuned}"]
 
 
-def look_alike(dataset: str) -> list[str]:
-    """A generated graph of the data set's shape."""
+def lookalike_overrides(dataset: str) -> list[str]:
+    """A generated graph with the statistics of a data set."""
     like, scale = SCALES[dataset]
     inductive = str(dataset in INDUCTIVE).lower()
     return [
@@ -94,6 +94,6 @@ def look_alike(dataset: str) -> list[str]:
     ]
 
 
-def alike_graph(graph: str) -> list[str]:
-    """A generated graph of about the size of a small real one."""
+def communities_overrides(graph: str) -> list[str]:
+    """A small generated graph in place of a real one."""
     return ["dataset=communities", f"dataset.name={graph}-like", "dataset.nodes=600", "dataset.edges=2400"]

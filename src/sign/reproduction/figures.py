@@ -1,5 +1,7 @@
 """The paper's figures: triangle weights within neighbourhoods, and validation accuracy against seconds."""
 
+import io
+import logging
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
@@ -8,16 +10,16 @@ from typing import TYPE_CHECKING
 from sign.datasets.base import Dataset
 from sign.errors import SignError
 from sign.reproduction.experiments import cell_plan
+from sign.reproduction.paper_tables import LOOKALIKE_NOTE, ExperimentResult
 from sign.reproduction.request import Request
-from sign.reproduction.tables import LOOK_ALIKE, Outcome
 from sign.runs import Series
-from sign.system.atomic_files import write_json
-from sign.system.console import console
+from sign.system.atomic_files import write_bytes, write_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TRIANGLES = {  # an experiment of each data set: PPI's keeps self-loops, as in the appendix
+log = logging.getLogger(__name__)
+TRIANGLES = {  # one experiment per data set; that of PPI keeps self-loops, as in the appendix
     "Flickr": "flickr_sign_401",
     "Reddit": "reddit_sign_201",
     "PPI": "ppi_sign_201",
@@ -34,7 +36,7 @@ Curve = list[tuple[float, float]]
 
 
 def triangles(request: Request) -> Path | None:
-    """Draw the data sets that are available; print why the others are not."""
+    """Draw the data sets that are available; log why the others are not."""
     from sign.reproduction.triangle_figure import triangle_deviations, triangle_figure
 
     panels = []
@@ -42,11 +44,9 @@ def triangles(request: Request) -> Path | None:
         try:
             panels.append((title, triangle_deviations(dataset.load(), keep_self_loops)))
         except (SignError, OSError) as error:
-            console.print(f"{title}: left out: {error}", style="dim", soft_wrap=True)
+            log.info("%s: left out: %s", title, error)
     if not panels:
-        console.print(
-            "figure=triangles: none of its data sets is available; nothing is drawn", soft_wrap=True
-        )
+        log.info("figure=triangles: none of its data sets is available; nothing is drawn")
         return None
     return _save(triangle_figure(panels), "triangles", request)
 
@@ -61,17 +61,17 @@ def _triangle_panels(request: Request) -> Iterator[tuple[str, Dataset, bool]]:
         yield f"{title}{'-like' if request.smoke else ''}", first.dataset, keep_self_loops
 
 
-def convergence(request: Request, train: Callable[[str], Outcome]) -> Path | None:
-    """Validation accuracy against the seconds of training, a line a configuration."""
+def convergence(request: Request, train: Callable[[str], ExperimentResult]) -> Path | None:
+    """Draw validation accuracy against seconds of training, one line per configuration."""
     curves: dict[str, Curve] = {}
     for title, experiment in CONVERGENCE.items():
-        outcome = train(experiment)
-        if outcome.series and outcome.series.seeds:
-            curves[title] = curve(outcome.series)
+        result = train(experiment)
+        if result.series and result.series.seeds:
+            curves[title] = curve(result.series)
         else:
-            console.print(f"{title}: left out: {outcome.reason}", style="dim", soft_wrap=True)
+            log.info("%s: left out: %s", title, result.reason)
     if not curves:
-        console.print("figure=convergence: nothing could be trained; nothing is drawn", soft_wrap=True)
+        log.info("figure=convergence: nothing could be trained; nothing is drawn")
         return None
     request.folder.mkdir(parents=True, exist_ok=True)
     write_json(request.folder / "convergence.json", {"look_alike": request.smoke, "curves": curves})
@@ -79,13 +79,13 @@ def convergence(request: Request, train: Callable[[str], Outcome]) -> Path | Non
 
 
 def curve(series: Series) -> Curve:
-    """Seconds of training so far and validation accuracy, of the first run; evaluation is not counted."""
+    """Seconds of training (without evaluation) and validation accuracy after each epoch of the first run."""
     epochs = series.runs[0].epochs()
     seconds = accumulate(row["seconds/epoch"] for row in epochs)
-    return [(at, row["val/accuracy"]) for at, row in zip(seconds, epochs, strict=True)]
+    return [(elapsed, row["val/accuracy"]) for elapsed, row in zip(seconds, epochs, strict=True)]
 
 
-def convergence_figure(curves: dict[str, Curve], look_alike: bool) -> "Figure":
+def convergence_figure(curves: dict[str, Curve], lookalike: bool) -> "Figure":
     """All curves on one pair of axes."""
     from matplotlib.figure import Figure
 
@@ -95,18 +95,19 @@ def convergence_figure(curves: dict[str, Curve], look_alike: bool) -> "Figure":
         axes.plot(*zip(*points, strict=True), label=title, linewidth=1.4)
     axes.set_xlabel("seconds of training")
     axes.set_ylabel("validation accuracy")
-    axes.set_title(f"Convergence on ogbn-products{' (a look-alike)' if look_alike else ''}", fontsize=11)
+    axes.set_title(f"Convergence on ogbn-products{' (a look-alike)' if lookalike else ''}", fontsize=11)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure
 
 
 def _save(figure: "Figure", name: str, request: Request) -> Path:
-    """Write the picture, which has its name when it is whole."""
+    """Write a PNG file atomically."""
     request.folder.mkdir(parents=True, exist_ok=True)
     file = request.folder / f"{name}.png"
     if request.smoke:
-        figure.supxlabel(LOOK_ALIKE, fontsize=7)
-    temporary = file.with_suffix(".tmp.png")
-    figure.savefig(temporary, dpi=150)
-    return temporary.replace(file)
+        figure.supxlabel(LOOKALIKE_NOTE, fontsize=7)
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=150)
+    write_bytes(file, image.getvalue())
+    return file

@@ -1,4 +1,9 @@
-"""Every wanted table and figure, one after another in this process; what is there already costs nothing."""
+"""Train what is missing of the requested tables and figures, one after another in this process."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
@@ -6,85 +11,97 @@ from sign.experiments.series import train_series
 from sign.published import published_tables
 from sign.reproduction import figures
 from sign.reproduction.experiments import cell_plan
+from sign.reproduction.paper_tables import ExperimentResult, ReproducedTable
 from sign.reproduction.request import Request
-from sign.reproduction.special_cases import reductions
-from sign.reproduction.tables import Filled, Outcome, fill
 from sign.runs import Series
-from sign.system.console import console
 from sign.tracking.base import RunInfo, Tracker
 from sign.tracking.wandb import WandB
 
+if TYPE_CHECKING:
+    from sign.reproduction.special_cases import SpecialCaseTable
+
+log = logging.getLogger(__name__)
+
 
 class Reproduction:
-    """What is asked for, and what came of each experiment, which several tables may share."""
+    """A request, and the results of its experiments, which several tables may share."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.outcomes: dict[str, Outcome] = {}
+        self.results: dict[str, ExperimentResult] = {}
         self.unavailable: dict[Dataset, str] = {}
         self.failed: list[str] = []
         self.tracker: Tracker | None = None
 
-    def run(self) -> None:
-        """Fill all tables and draw all figures; what failed ends it with an error, after the rest."""
+    def tables(self) -> "Iterator[ReproducedTable | SpecialCaseTable]":
+        """Yield each requested table when its experiments are trained and its files are written."""
         for name in self.request.tables:
             if name == "reductions":
-                reductions(self.request)
-            else:
-                filled = Filled(published_tables()[name], self.request.smoke)
-                fill(filled, self.train, self.request.folder).show()
-                self._say(f"{name}.md")
-                self._track(filled)
+                from sign.reproduction.special_cases import SpecialCaseTable  # imports torch and PyG
+
+                special_cases = SpecialCaseTable.compute(self.request)
+                special_cases.write(self.request.folder)
+                yield special_cases
+                special_cases.check()
+                continue
+            table = ReproducedTable(published_tables()[name], self.request.smoke)
+            for experiment in table.table.experiments:
+                table.results[experiment] = self.train(experiment)
+                table.write(self.request.folder)  # after each series, so that an interruption loses nothing
+            self._track(table)
+            yield table
+
+    def figures(self) -> Iterator[Path]:
+        """Yield the file of each requested figure for which there are data."""
         for name in self.request.figures:
             if name == "triangles":
-                drawn = figures.triangles(self.request)
+                file = figures.triangles(self.request)
             else:
-                drawn = figures.convergence(self.request, self.train)
-            if drawn:
-                self._say(drawn.name)
+                file = figures.convergence(self.request, self.train)
+            if file:
+                yield file
+
+    def check(self) -> None:
+        """Raise :class:`SignError` if any experiment failed."""
         if self.failed:
             raise SignError(
-                f"{len(self.failed)} experiments failed, or have runs that did: {', '.join(self.failed)}; see above"
+                f"{len(self.failed)} experiments failed or have failed runs: {', '.join(self.failed)}; see above"
             )
 
-    def train(self, experiment: str) -> Outcome:
+    def train(self, experiment: str) -> ExperimentResult:
         """Train what is missing of an experiment, once."""
-        if experiment not in self.outcomes:
-            self.outcomes[experiment] = self._train(experiment)
-        return self.outcomes[experiment]
+        if experiment not in self.results:
+            self.results[experiment] = self._train(experiment)
+        return self.results[experiment]
 
-    def _train(self, experiment: str) -> Outcome:
-        wanted = cell_plan(experiment, self.request)
-        dataset, self.tracker = wanted.first.dataset, wanted.first.tracker
-        if wanted.missing and dataset in self.unavailable:  # asked for once, not by every cell
-            return Outcome(None, self.unavailable[dataset])
+    def _train(self, experiment: str) -> ExperimentResult:
+        plan = cell_plan(experiment, self.request)
+        dataset, self.tracker = plan.first.dataset, plan.first.tracker
+        if plan.missing and dataset in self.unavailable:  # downloads are attempted once, not once per cell
+            return ExperimentResult(None, self.unavailable[dataset])
         try:
-            series = train_series(wanted)
+            series = train_series(plan)
         except (SignError, OSError) as error:
             if isinstance(error, MissingData):
                 self.unavailable[dataset] = str(error)
             else:
                 self.failed.append(experiment)
-            console.print(f"{experiment}: {error}", style="dim", soft_wrap=True)
-            return Outcome(None, str(error))
+            log.info("%s: %s", experiment, error)
+            return ExperimentResult(None, str(error))
         if reason := failure(series):
             self.failed.append(experiment)
-        return Outcome(series, reason)
+        return ExperimentResult(series, reason)
 
-    def _track(self, filled: Filled) -> None:
-        """The whole table in W&B, beside the runs of its cells."""
+    def _track(self, table: ReproducedTable) -> None:
+        """Log the table to W&B, beside the runs of its cells."""
         if isinstance(self.tracker, WandB):
-            name = filled.table.name
-            folder = self.request.folder
-            card = RunInfo(f"table {name}", "reproduction", "reproduce", [name], {"table": name}, folder)
-            self.tracker.log_tables(card, {name: filled.tracker_table()})
-
-    def _say(self, name: str) -> None:
-        console.print(f"written: {self.request.folder / name}", soft_wrap=True)
+            name, folder = table.name, self.request.folder
+            info = RunInfo(f"table {name}", "reproduction", "reproduce", [name], {"table": name}, folder)
+            self.tracker.log_tables(info, {name: table.tracker_table()})
 
 
 def failure(series: Series) -> str:
-    """What is to be said of a series that lacks runs."""
+    """How many runs of a series failed and why; empty if none did."""
     failures = series.description["failures"]
     reasons = "; ".join(dict.fromkeys(failures.values()))
     return f"{len(failures)} of {series.description['runs']} runs failed: {reasons}" if failures else ""

@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from sign.datasets.base import Dataset
 from sign.validation import Range, Validated
 
-TABLES = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs")
-FIGURES = ("triangles", "convergence")
-SMOKE_RUNS = 2  # enough for a deviation
+TableName = Literal[
+    "inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs"
+]
+FigureName = Literal["triangles", "convergence"]
+TABLES: tuple[str, ...] = get_args(TableName)
+FIGURES: tuple[str, ...] = get_args(FigureName)
+SMOKE_RUNS = 2  # the fewest that have a standard deviation
 
 
 @dataclass(frozen=True)
@@ -19,22 +23,8 @@ class Request(Validated):
     ``datasets`` are those of the triangle figure, in place of the paper's; ``settings`` are overrides for every run.
     """
 
-    table: (
-        Literal[
-            "inductive",
-            "ablation",
-            "products",
-            "papers100M",
-            "timing",
-            "evaluation",
-            "reductions",
-            "graphs",
-            "all",
-            "smoke",
-        ]
-        | None
-    )
-    figure: Literal["triangles", "convergence"] | None
+    table: Literal[TableName, "all", "smoke"] | None
+    figure: FigureName | None
     datasets: tuple[Dataset, ...]
     runs: Annotated[int | None, Range(1)]
     logger: Literal["csv", "none", "wandb"]
@@ -45,31 +35,26 @@ class Request(Validated):
 
     @property
     def smoke(self) -> bool:
-        """Whether small generated graphs stand for the data sets."""
+        """Whether small generated graphs replace the data sets."""
         return self.table == "smoke"
 
     @property
-    def whole(self) -> bool:
-        """Whether every table and figure is wanted."""
-        return self.table in ("all", "smoke")
-
-    @property
     def tables(self) -> tuple[str, ...]:
-        """The tables that are wanted."""
-        return TABLES if self.whole else (self.table,) if self.table else ()
+        """The requested tables."""
+        return TABLES if self.table in ("all", "smoke") else (self.table,) if self.table else ()
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The figures that are wanted."""
-        return FIGURES if self.whole else (self.figure,) if self.figure else ()
+        """The requested figures."""
+        return FIGURES if self.table in ("all", "smoke") else (self.figure,) if self.figure else ()
 
     @property
     def seeds(self) -> int:
-        """Runs of each cell: ten as in the paper, unless it says otherwise."""
+        """Runs per cell: ten as in the paper, unless ``runs`` is set."""
         return self.runs or (SMOKE_RUNS if self.smoke else 10)
 
     @property
     def folder(self) -> Path:
-        """Where tables and figures go."""
+        """The folder of tables and figures."""
         folder = Path(self.output_dir) / "reproduction"
         return folder / "smoke" if self.smoke else folder

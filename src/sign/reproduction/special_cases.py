@@ -1,43 +1,155 @@
-"""The paper's table of layers that SIGN contains, as a comparison of outputs."""
+"""The layers that SIGN contains as special cases, compared with PyG's: equal weights must give equal outputs."""
 
-from rich.table import Table as Shown
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.polynomial import chebyshev, polynomial
+from rich.table import Table
+from torch import Tensor
+from torch_geometric.nn import ChebConv, GCNConv, SGConv
 
 from sign.config.configure import compose, configure
+from sign.config.settings import Settings
 from sign.errors import SignError
+from sign.models.sign import SIGN
 from sign.reproduction.request import Request
 from sign.system.atomic_files import write_json, write_text
-from sign.system.console import console
+from sign.training.datamodule import SIGNDataModule
+from sign.training.fit import make_datamodule, make_task
 
-TOLERANCE = 1e-4  # of the size of the outputs
+UNSCALED = ("scaling.features=none", "scaling.hops=none")  # PyG's layers scale nothing
+TOLERANCE = 1e-4  # relative to the largest output
 
 
-def reductions(request: Request) -> None:
-    """The layers that SIGN contains beside PyG's: the largest difference of their outputs on Cora."""
-    from sign.reproduction.pyg_layers import PLAIN, REDUCTIONS
+class LayerInputs:
+    """Data and network of one configuration: the concatenated hops of all nodes, and the graph in PyG's form."""
 
-    shown = Shown(title="SIGN's special cases and PyG's layers, equal weights, Cora", title_justify="left")
-    columns = ("layer", "largest difference", "largest output", "equal")
-    for column in columns:
-        shown.add_column(column, justify="left" if column == "layer" else "right")
-    rows = []
-    folders = (f"paths.store_dir={request.store_dir}", f"paths.output_dir={request.output_dir}")
-    for name, (words, outputs) in REDUCTIONS.items():
-        ours, theirs = outputs(configure(compose("dataset=cora", *words, *PLAIN, *folders), []))
+    def __init__(self, settings: Settings) -> None:
+        self.datamodule: SIGNDataModule = make_datamodule(settings)
+        hops = [np.array(array) for array in self.datamodule.hops.arrays["train"]]
+        self.rows = torch.from_numpy(np.concatenate(hops, axis=1))
+        graph = settings.dataset.load()
+        self.features = torch.from_numpy(np.array(graph.features))
+        csr = graph.adjacency
+        self.edges = torch.from_numpy(np.stack([csr.row_indices(), csr.indices]).astype(np.int64))
+        self.network: SIGN = make_task(settings, self.datamodule).network.eval()
+        self.widths = self.datamodule.features, self.datamodule.classification.classes
+
+    def outputs(self, weight: Tensor, bias: Tensor, layer: torch.nn.Module) -> tuple[Tensor, Tensor]:
+        """Outputs of our network with the given weights, and of PyG's layer."""
+        self.network.output.weight.data, self.network.output.bias.data = weight, bias
+        with torch.no_grad():
+            return self.network(self.rows), layer(self.features, self.edges)
+
+
+def gcn(settings: Settings) -> tuple[Tensor, Tensor]:
+    """``model=gcn`` and ``GCNConv``."""
+    inputs = LayerInputs(settings)
+    layer = GCNConv(*inputs.widths)
+    return inputs.outputs(layer.lin.weight.data, layer.bias.data, layer)
+
+
+def sgcn(settings: Settings) -> tuple[Tensor, Tensor]:
+    """``model=sgcn`` and ``SGConv``."""
+    inputs = LayerInputs(settings)
+    layer = SGConv(*inputs.widths, K=settings.powers["p"][1])
+    return inputs.outputs(layer.lin.weight.data, layer.lin.bias.data, layer)
+
+
+def chebnet(settings: Settings) -> tuple[Tensor, Tensor]:
+    r"""``model=chebnet`` and ``ChebConv``.
+
+    PyG computes :math:`\sum_k T_k(Δ - I) X W_k`; a change of basis gives :math:`\sum_j Δ^j X Θ_j`.
+    """
+    inputs = LayerInputs(settings)
+    terms = settings.powers["p"][1] + 1
+    layer = ChebConv(*inputs.widths, K=terms)
+    weights = np.stack([lin.weight.detach().numpy() for lin in layer.lins])
+    ours = np.zeros_like(weights)
+    shift = np.array([-1.0, 1.0])  # Δ - 1 as a polynomial of Δ
+    for k in range(terms):
+        in_delta = np.zeros(terms)
+        for power, factor in enumerate(chebyshev.cheb2poly(np.eye(terms)[k])):
+            term = factor * polynomial.polypow(shift, power)
+            in_delta[: len(term)] += term
+        for j in range(terms):
+            ours[j] += in_delta[j] * weights[k]
+    return inputs.outputs(torch.from_numpy(np.concatenate(ours, axis=1)), layer.bias.data, layer)
+
+
+Comparison = Callable[[Settings], tuple[Tensor, Tensor]]
+# The rows of the paper's table: overrides that configure the special case, and the comparison with PyG's layer.
+SPECIAL_CASES: dict[str, tuple[tuple[str, ...], Comparison]] = {
+    "ChebNet": (("model=chebnet", "model.p=3"), chebnet),
+    "GCN": (("model=gcn",), gcn),
+    "S-GCN": (("model=sgcn", "model.p=3"), sgcn),
+}
+
+
+@dataclass(frozen=True)
+class LayerComparison:
+    """The largest difference between the outputs of two layers, and the largest output."""
+
+    layer: str
+    difference: float
+    size: float
+    equal: bool
+
+    @classmethod
+    def of(cls, layer: str, ours: Tensor, theirs: Tensor) -> "LayerComparison":
+        """Compare outputs."""
         difference, size = float((ours - theirs).abs().max()), float(theirs.abs().max())
-        rows.append(
-            {"layer": name, "difference": difference, "size": size, "equal": difference <= TOLERANCE * size}
+        return cls(layer, difference, size, difference <= TOLERANCE * size)
+
+
+@dataclass(frozen=True)
+class SpecialCaseTable:
+    """The comparisons of all special cases on Cora."""
+
+    rows: list[LayerComparison]
+    name = "reductions"
+
+    @classmethod
+    def compute(cls, request: Request) -> "SpecialCaseTable":
+        """Compute the outputs of every special case and of PyG's layer."""
+        folders = (f"paths.store_dir={request.store_dir}", f"paths.output_dir={request.output_dir}")
+        rows = []
+        for layer, (overrides, outputs) in SPECIAL_CASES.items():
+            settings = configure(compose("dataset=cora", *overrides, *UNSCALED, *folders), [])
+            rows.append(LayerComparison.of(layer, *outputs(settings)))
+        return cls(rows)
+
+    def rich_table(self) -> Table:
+        """The table for the terminal."""
+        shown = Table(
+            title="SIGN's special cases and PyG's layers, equal weights, Cora", title_justify="left"
         )
-        shown.add_row(name, f"{difference:.1e}", f"{size:.2f}", "yes" if rows[-1]["equal"] else "NO")
-    console.print(shown)
-    request.folder.mkdir(parents=True, exist_ok=True)
-    write_json(request.folder / "reductions.json", {"rows": rows, "tolerance": TOLERANCE})
-    lines = ["| layer | largest difference | largest output |", "| --- | --- | --- |"]
-    lines += [f"| {row['layer']} | {row['difference']:.1e} | {row['size']:.2f} |" for row in rows]
-    write_text(
-        request.folder / "reductions.md",
-        "\n".join(["## Special cases of SIGN and PyG's layers", "", *lines, ""]),
-    )
-    if wrong := [str(row["layer"]) for row in rows if not row["equal"]]:
-        raise SignError(
-            f"{', '.join(wrong)}: outputs differ from PyG's by more than {TOLERANCE:g} of their size"
-        )
+        for column in ("layer", "largest difference", "largest output", "equal"):
+            shown.add_column(column, justify="left" if column == "layer" else "right")
+        for row in self.rows:
+            shown.add_row(row.layer, f"{row.difference:.1e}", f"{row.size:.2f}", "yes" if row.equal else "NO")
+        return shown
+
+    def footnotes(self) -> Iterator[str]:
+        """No lines below the table."""
+        yield from ()
+
+    def write(self, folder: Path) -> None:
+        """Write ``reductions.json`` and ``reductions.md``."""
+        folder.mkdir(parents=True, exist_ok=True)
+        content = {"rows": [asdict(row) for row in self.rows], "tolerance": TOLERANCE}
+        write_json(folder / f"{self.name}.json", content)
+        lines = ["## Special cases of SIGN and PyG's layers", ""]
+        lines += ["| layer | largest difference | largest output |", "| --- | --- | --- |"]
+        lines += [f"| {row.layer} | {row.difference:.1e} | {row.size:.2f} |" for row in self.rows]
+        write_text(folder / f"{self.name}.md", "\n".join([*lines, ""]))
+
+    def check(self) -> None:
+        """Raise :class:`SignError` if any outputs differ."""
+        if wrong := [row.layer for row in self.rows if not row.equal]:
+            raise SignError(
+                f"{', '.join(wrong)}: outputs differ from PyG's by more than {TOLERANCE:g} of the largest output"
+            )

@@ -18,8 +18,8 @@ BINS = 40
 def triangle_deviations(graph: Graph, keep_self_loops: bool = False) -> Array:
     r"""The standard deviation of each node's triangle weights over its original neighbours.
 
-    For node i it is that of :math:`T_{ij}`, :math:`j ∈ N(i)`, with the zeros of neighbours that share no
-    triangle. Nodes without neighbours are left out.
+    For node i this is the deviation of :math:`T_{ij}`, :math:`j ∈ N(i)`, where neighbours
+    without a common triangle count as zero. Nodes without neighbours are left out.
     """
     csr = graph.undirected if keep_self_loops else remove_self_loops(graph.undirected)
     degrees = np.diff(csr.indptr)
@@ -33,7 +33,7 @@ def triangle_deviations(graph: Graph, keep_self_loops: bool = False) -> Array:
 
 
 def triangle_figure(deviations: list[tuple[str, Array]]) -> "Figure":
-    """Normalised frequency distributions, a panel a data set, on common axes."""
+    """Normalised frequency distributions on common axes, one panel per data set."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.6 * len(deviations), 3.0), layout="constrained")
@@ -49,6 +49,6 @@ def triangle_figure(deviations: list[tuple[str, Array]]) -> "Figure":
         panel.bar(edges[:-1], frequency / len(values), np.diff(edges), align="edge", color="#31688e")
         panel.axvline(values.mean(), color="#d95f02", linewidth=1.2)
         panel.set_title(f"{name} (mean {values.mean():.3f})", fontsize=10)
-    panels[0].set_ylabel("share of nodes")
+    panels[0].set_ylabel("fraction of nodes")
     figure.suptitle("Triangle operator: variation within neighbourhoods", fontsize=11)
     return figure

@@ -25,6 +25,11 @@ def write_json(file: Path, content: Mapping[str, Any]) -> None:
 
 def write_text(file: Path, text: str) -> None:
     """Write a text file atomically: readers see the previous content or the new one."""
+    write_bytes(file, text.encode())
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """Write a file atomically: readers see the previous content or the new one."""
     temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_bytes(content)
     temporary.replace(file)

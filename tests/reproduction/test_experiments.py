@@ -1,0 +1,31 @@
+"""Every cell of a table, and its look-alike, can be configured."""
+
+from pathlib import Path
+
+from common.requests import requested
+
+from sign.published import published_tables
+from sign.reproduction.experiments import GRAPHS, MODELS, cell_plan, overrides_of
+from sign.reproduction.request import TABLES
+
+
+def test_cells_of_the_graphs_table_are_distinct_series(tmp_path: Path) -> None:
+    request = requested(tmp_path, "table=graphs")
+    folders = {cell_plan(f"cora:{model}", request).series.folder for model in MODELS}
+    assert len(folders) == len(MODELS)
+    plan = cell_plan("photo:gcn", request)
+    assert (plan.first.title, plan.settings(7).dataset.split_seed) == ("GCN(L=1)", 7)
+
+
+def test_every_graph_has_a_lookalike(tmp_path: Path) -> None:
+    request = requested(tmp_path, "table=smoke")
+    assert {cell_plan(f"{graph}:sign", request).first.dataset.name for graph in GRAPHS} == {
+        f"{graph}-like" for graph in GRAPHS
+    }
+
+
+def test_every_experiment_of_a_table_has_a_lookalike() -> None:
+    for name in TABLES:
+        for experiment in published_tables()[name].experiments if name != "reductions" else ():
+            dataset = overrides_of(experiment, smoke=True)[0 if ":" in experiment else 1]
+            assert dataset in ("dataset=shape", "dataset=communities"), experiment
