@@ -1,4 +1,4 @@
-"""A real browser without a window: what a page shows, what its console says, and how it looks."""
+"""Headless Chromium: the contents, console messages and screenshot of a page."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ QUIET = [
 
 @dataclass
 class View:
-    """A page after its script ran: its tables by id, its tooltip, its toggles, and what went wrong."""
+    """A page after its script ran: tables by id, tooltip, states of toggles, console errors and external URLs."""
 
     tables: dict[str, list[list[str]]]
     ids: set[str]
@@ -41,13 +41,13 @@ class View:
 
 
 def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400, 1000)) -> View:
-    """Open ``page#view``, and skip the test where there is no browser."""
+    """Open ``page#view`` in headless Chromium; skips the test where there is none."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is installed")
     image = folder / f"{re.sub('[^a-z0-9]+', '-', view.lower())}-{size[0]}.png"
     window = [f"--user-data-dir={folder / 'profile'}", "--window-size={},{}".format(*size)]
-    told = subprocess.run(
+    result = subprocess.run(
         [
             program,
             *QUIET,
@@ -61,10 +61,10 @@ def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400
         timeout=120,
     )
     shutil.rmtree(folder / "profile", ignore_errors=True)
-    assert told.returncode == 0, told.stderr
+    assert result.returncode == 0, result.stderr
     reader = _Reader()
-    reader.feed(told.stdout)
-    console = [line for line in told.stderr.splitlines() if "CONSOLE" in line]
+    reader.feed(result.stdout)
+    console = [line for line in result.stderr.splitlines() if "CONSOLE" in line]
     return View(
         tables=reader.tables,
         ids=reader.ids,
@@ -79,7 +79,7 @@ def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400
 
 
 class _Reader(HTMLParser):
-    """Rows of cells of every table, as text; scripts and styles are not text."""
+    """Collects the text of table cells, ids, tags and external URLs; scripts and styles are skipped."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,18 +96,18 @@ class _Reader(HTMLParser):
         self._silent = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         self.tags.append(tag)
-        self.ids |= {given["id"]} if given.get("id") else set()
+        self.ids |= {attributes["id"]} if attributes.get("id") else set()
         for name in ("src", "href", "action"):
-            address = given.get(name) or ""
+            address = attributes.get(name) or ""
             if address and not address.startswith(("#", "data:")):
                 self.outside.append(address)
-        self.pressed += [given["aria-pressed"]] if given.get("aria-pressed") else []
-        self._in_tip = given.get("id") == "tip" or (self._in_tip and tag in ("strong", "span"))
+        self.pressed += [attributes["aria-pressed"]] if attributes.get("aria-pressed") else []
+        self._in_tip = attributes.get("id") == "tip" or (self._in_tip and tag in ("strong", "span"))
         self._silent = tag in ("script", "style", "noscript")
         if tag == "table":
-            self._rows = self.tables.setdefault(given.get("id") or "", [])
+            self._rows = self.tables.setdefault(attributes.get("id") or "", [])
         elif tag == "tr" and self._rows is not None:
             self._rows.append([])
         self._cell = tag in ("td", "th") or (self._cell and tag in ("a", "button", "span", "small"))

@@ -1,4 +1,4 @@
-"""Run folders as training and search write them, without training."""
+"""Run folders in the form that training and search write, without training."""
 
 import csv
 import json
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from sign.report.run_records import RunRecord, read_runs
 
 
 def make_run(
@@ -20,15 +22,21 @@ def make_run(
     finished: bool = True,
     **changes: Any,
 ) -> dict[str, float]:
-    """Write a run folder; returns its final numbers. ``changes``: experiment, job_type, or a dotted setting."""
+    """Write a run folder; returns its final metrics. ``changes``: experiment, job_type, or settings of training."""
     draw = random.Random(f"{dataset} {model} {seed}")
     folder.mkdir(parents=True)
     experiment, job_type = changes.pop("experiment", None), changes.pop("job_type", "train")
-    told = {"dataset": dataset, "model": model, "seed": seed, "experiment": experiment, "job_type": job_type}
+    description = {
+        "dataset": dataset,
+        "model": model,
+        "seed": seed,
+        "experiment": experiment,
+        "job_type": job_type,
+    }
     hops = [_hop(name, seed) for name in ("X", "p1", "p2", "p3")]
     counts = {"hops": hops, "products": 3, "rows_computed": 6000, "rows_saved": 3000}
-    about = told | {"group": None, "started": f"2026-06-01T10:{seed:02d}:00+00:00", "versions": {}} | counts
-    (folder / "run.json").write_text(json.dumps(about))
+    description |= {"group": None, "started": f"2026-06-01T10:{seed:02d}:00+00:00", "versions": {}} | counts
+    (folder / "run.json").write_text(json.dumps(description))
     config: dict[str, Any] = {
         "seed": seed,
         "job_type": job_type,
@@ -70,6 +78,13 @@ def _epoch(epoch: int, score: float, draw: random.Random) -> dict[str, float]:
         "train/loss": 2 - 2 * near,
     }
     return row | {"train/accuracy": min(near + 0.1, 1.0), "seconds/epoch": 0.05 + draw.uniform(0, 0.01)}
+
+
+def read_records(folder: Path) -> list[RunRecord]:
+    """Read the runs below a folder, all of which must be finished and readable."""
+    records, problems = read_runs([folder])
+    assert problems == []
+    return records
 
 
 def make_study(folder: Path, trials: int = 30) -> dict[str, Any]:

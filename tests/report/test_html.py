@@ -1,4 +1,4 @@
-"""The page in a real browser: it shows what the runs hold, filtered and sorted as its address says."""
+"""The page in a real browser: contents, filters and sorting by URL, interaction, light and dark theme."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from common.run_folders import make_run, make_study
 
 from sign.report.write import Report
 
-HAND = """
+INTERACTION = """
 const sort = () => document.querySelector('[data-sort="results:mean"]');
 sort().focus();
 sort().click();
@@ -20,7 +20,8 @@ const svg = document.querySelector("#results svg");
 const dot = svg.querySelector(".seed").getBoundingClientRect();
 svg.dispatchEvent(new PointerEvent("pointermove", { clientX: dot.x + 3, clientY: dot.y + 3 }));
 """
-EVIL = "<script>document.title='broken'</script>"
+pytestmark = pytest.mark.browser
+MARKUP = "<script>document.title='broken'</script>"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed in (0, 1, 2):
         make_run(runs / f"sign-{seed}", seed=seed, score=0.51, experiment="flickr_sign_401")
         make_run(runs / f"sgcn-{seed}", model="S-GCN", seed=seed, score=0.49, experiment="flickr_sgcn")
-    make_run(runs / "evil", dataset=EVIL, model='"><img src=x onerror=alert(1)>', score=0.7)
+    make_run(runs / "markup", dataset=MARKUP, model='"><img src=x onerror=alert(1)>', score=0.7)
     make_run(runs / "cut", dataset="cora", model="MLP", finished=False)
     (runs / "broken").mkdir()
     (runs / "broken" / "run.json").write_text("{")
@@ -41,13 +42,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(page: Path) -> View:
+def light(page: Path) -> View:
     return look(page, page.parent, "theme=light", (1400, 5000))
 
 
-def test_the_page_shows_the_numbers_of_the_runs(page: Path, whole: View) -> None:
-    assert whole.console == []
-    head, *rows = whole.tables["table-results"]
+def test_tables_show_the_metrics_of_the_runs(page: Path, light: View) -> None:
+    assert light.console == []
+    head, *rows = light.tables["table-results"]
     found = {(row[0], row[1]): dict(zip(head, row, strict=True)) for row in rows}
     values = [
         json.loads((page.parents[1] / "outputs" / f"sign-{seed}" / "metrics.json").read_text())[
@@ -60,46 +61,38 @@ def test_the_page_shows_the_numbers_of_the_runs(page: Path, whole: View) -> None
     assert ours["paper"] == "0.514 ± 0.001"
     assert ours["difference"] == f"{np.mean(values) - 0.514:+.4f}".replace("-", "−")
     assert len(rows) == 3  # trials and what is not finished are not among the results
-    assert len(whole.tables["table-runs"]) == 1 + 9
-    assert {"results", "curves", "time", "costs", "hops", "study-0", "runs", "configuration"} <= whole.ids
-    assert whole.tags.count("path") > 20
+    assert len(light.tables["table-runs"]) == 1 + 9
+    assert {"results", "curves", "time", "costs", "hops", "study-0", "runs", "configuration"} <= light.ids
+    assert light.tags.count("path") > 20
 
 
-def test_what_cannot_be_shown_is_listed_with_the_reason(whole: View) -> None:
-    reasons = dict(whole.tables["table-problems"][1:])
+def test_unreadable_folders_are_listed_with_the_reason(light: View) -> None:
+    reasons = dict(light.tables["table-problems"][1:])
     assert any(name.endswith("cut") and "not finished: 30 epochs" in why for name, why in reasons.items())
     assert any(name.endswith("broken") and "cannot be read" in why for name, why in reasons.items())
 
 
-def test_names_are_text_and_nothing_is_fetched(page: Path, whole: View) -> None:
-    assert EVIL in [row[0] for row in whole.tables["table-results"]]
-    assert "img" not in whole.tags
-    assert whole.outside == []
+def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere(page: Path, light: View) -> None:
+    assert MARKUP in [row[0] for row in light.tables["table-results"]]
+    assert "img" not in light.tags
+    assert light.outside == []
     assert "http" not in page.read_text().replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
 
 
-def test_the_address_filters_sorts_and_opens(page: Path) -> None:
-    view = look(
-        page, page.parent, "dataset=flickr&sort.results=mean,asc&open=7&metric=train%2Floss&theme=dark"
-    )
+def test_url_filters_sorts_and_opens_a_run(page: Path) -> None:
+    view = look(page, page.parent, "dataset=flickr&sort.results=mean,asc&open=7&metric=train%2Floss")
     assert view.console == []
     assert [row[1] for row in view.tables["table-results"][1:]] == ["S-GCN", "SIGN(4,0,1)"]
     assert {row[0] for row in view.tables["table-runs"][1:]} == {"flickr"}
     assert "7 of 9 runs" in view.text
     opened = dict(view.tables[""])  # settings of the run that is opened
     assert opened["training.batch_size"] == "1024"
-    light, dark = (
-        _shade(look(page, page.parent, "theme=light", (420, 900)).screenshot),
-        _shade(view.screenshot),
-    )
-    assert light > 0.8
-    assert dark < 0.3
 
 
-def test_a_hand_sorts_hides_and_points(page: Path) -> None:
-    """The same page with a script at its end that does what a reader does."""
+def test_clicks_sort_tables_and_hide_curves_and_hovering_shows_the_tooltip(page: Path) -> None:
+    """The same page with a script at its end that clicks and moves the pointer."""
     touched = page.with_name("touched.html")
-    touched.write_text(page.read_text() + f"<script>{HAND}</script>")
+    touched.write_text(page.read_text() + f"<script>{INTERACTION}</script>")
     view = look(touched, page.parent, "dataset=flickr")
     assert view.console == []
     means = [float(row[2].split()[0]) for row in view.tables["table-results"][1:]]
@@ -109,17 +102,18 @@ def test_a_hand_sorts_hides_and_points(page: Path) -> None:
     assert "4 of 7 runs" in view.text
 
 
-def test_neither_look_is_blank(whole: View) -> None:
+def test_light_theme_is_dark_on_light_and_dark_theme_light_on_dark(page: Path, light: View) -> None:
+    dark = look(page, page.parent, "theme=dark", (1400, 5000))
+    for view, background, sign in ((light, (0.9, 1.0), -1), (dark, (0.0, 0.2), 1)):
+        brightness = _brightness(view.screenshot)
+        assert brightness.shape == (5000, 1400)
+        paper = np.median(brightness)
+        assert background[0] <= paper <= background[1]
+        for part in np.array_split(brightness[:4000], 4):  # text or lines in each quarter of the page
+            assert ((part - paper) * sign > 0.4).mean() > 0.002
+
+
+def _brightness(image: Path) -> np.ndarray:
     from matplotlib.image import imread
 
-    picture = imread(whole.screenshot)
-    assert picture.shape[:2] == (5000, 1400)
-    colours = (picture[..., :3] * 255).astype(np.int64) @ (1, 256, 65536)
-    for part in np.array_split(colours[:4000], 4):  # each stretch of the page has something on it
-        assert len(np.unique(part)) > 50
-
-
-def _shade(image: Path) -> float:
-    from matplotlib.image import imread
-
-    return float(imread(image)[..., :3].mean())
+    return imread(image)[..., :3].mean(axis=-1)
