@@ -9,7 +9,7 @@ from common.overrides import SMALL
 from common.run_folders import read_records
 
 from sign.config.settings import Settings
-from sign.experiments.run import train
+from sign.experiments.run import run
 from sign.report import tables
 from sign.report.write import Report
 
@@ -17,7 +17,7 @@ from sign.report.write import Report
 @pytest.mark.slow
 def test_report_of_a_trained_run_has_its_metrics(configured: Callable[..., Settings], tmp_path: Path) -> None:
     settings = configured(*SMALL, "training.max_epochs=2")
-    metrics = train(settings)
+    metrics = run(settings)
     page = Report.read([settings.output_dir]).write(tmp_path / "report")
     (row,) = tables.runs(read_records(settings.output_dir))
     assert (row["dataset"], row["test"], row["epochs"]) == ("communities", metrics["test/accuracy"], 2)

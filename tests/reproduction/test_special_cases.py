@@ -9,6 +9,7 @@ import torch
 
 from sign.config.settings import Settings
 from sign.errors import SignError
+from sign.experiments.run import prepare
 from sign.reproduction.special_cases import (
     SPECIAL_CASES,
     UNSCALED,
@@ -16,7 +17,6 @@ from sign.reproduction.special_cases import (
     LayerInputs,
     SpecialCaseTable,
 )
-from sign.training.fit import make_datamodule
 
 Configured = Callable[..., Settings]
 
@@ -53,7 +53,7 @@ def test_mlp_reads_only_the_features(configured: Configured) -> None:
 
 
 def test_sign_has_one_branch_per_power_of_each_operator(configured: Configured) -> None:
-    data = make_datamodule(configured("model.p=2", "model.s=1", "model.t=1"))
+    data = prepare(configured("model.p=2", "model.s=1", "model.t=1"))
     assert data.hops.names == ["X", "p1", "p2", "s1", "t1"]
     assert configured("model.p=4", "model.t=1").title == "SIGN(4,0,1)"
     assert configured("model.p=3", "model.d=1", "model.f=1").title == "SIGN(3,1,1)"

@@ -14,11 +14,12 @@ from torch_geometric.nn import ChebConv, GCNConv, SGConv
 from sign.config.configure import compose, configure
 from sign.config.settings import Settings
 from sign.errors import SignError
+from sign.experiments.run import prepare
 from sign.models.sign import SIGN
 from sign.reproduction.request import Request
 from sign.system.atomic_files import write_json, write_text
 from sign.training.datamodule import SIGNDataModule
-from sign.training.fit import make_datamodule, make_task
+from sign.training.task import SIGNTask
 
 UNSCALED = ("scaling.features=none", "scaling.hops=none")  # PyG's layers scale nothing
 TOLERANCE = 1e-4  # relative to the largest output
@@ -28,14 +29,15 @@ class LayerInputs:
     """Data and network of one configuration: the concatenated hops of all nodes, and the graph in PyG's form."""
 
     def __init__(self, settings: Settings) -> None:
-        self.datamodule: SIGNDataModule = make_datamodule(settings)
+        self.datamodule: SIGNDataModule = prepare(settings)
         hops = [np.array(array) for array in self.datamodule.hops.arrays["train"]]
         self.rows = torch.from_numpy(np.concatenate(hops, axis=1))
         graph = settings.dataset.load()
         self.features = torch.from_numpy(np.array(graph.features))
         csr = graph.adjacency
         self.edges = torch.from_numpy(np.stack([csr.row_indices(), csr.indices]).astype(np.int64))
-        self.network: SIGN = make_task(settings, self.datamodule).network.eval()
+        task = SIGNTask.for_data(self.datamodule, settings.architecture, settings.training, settings.seed)
+        self.network: SIGN = task.network.eval()
         self.widths = self.datamodule.features, self.datamodule.classification.classes
 
     def outputs(self, weight: Tensor, bias: Tensor, layer: torch.nn.Module) -> tuple[Tensor, Tensor]:
