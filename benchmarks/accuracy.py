@@ -41,7 +41,7 @@ def runs(overrides: list[str], seeds: int, folder: Path) -> dict[str, np.ndarray
     """Validation and test accuracy of each seed."""
     results = []
     for seed in range(seeds):
-        words = [*overrides, f"seed={seed}", f"dataset.split_seed={seed}", "logger=none"]
+        words = [*overrides, f"seed={seed}", f"dataset.split_seed={seed}", "logger=csv"]
         words += [f"paths.store_dir={folder / 'store'}", f"paths.output_dir={folder / 'outputs'}"]
         results.append(run(configure(compose(*words), words)))
     return {split: np.array([result[f"{split}/accuracy"] for result in results]) for split in ("val", "test")}

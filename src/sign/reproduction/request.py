@@ -27,7 +27,7 @@ class Request(Validated):
     figure: FigureName | None
     datasets: tuple[Dataset, ...]
     runs: Annotated[int | None, Range(1)]
-    logger: Literal["csv", "none", "wandb"]
+    logger: Literal["csv", "wandb"]
     settings: tuple[str, ...]
     data_dir: str
     store_dir: str
