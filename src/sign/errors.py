@@ -8,8 +8,9 @@ class SignError(Exception):
 
 
 def reason(error: BaseException) -> str:
-    """Return the message of an error, without its number."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    """Return the message of an error without its number; errors of urllib wrap another one."""
+    cause = getattr(error, "reason", error)
+    return getattr(cause, "strerror", None) or str(cause) or type(error).__name__
 
 
 class FieldError(SignError):

@@ -75,7 +75,7 @@ def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
         ("model.name=null", "model.name=None: must be a non-empty string"),
         ("paths.output_dir=null", "paths.output_dir=None: must be a non-empty string"),
         ("paths.store_dir=/dev/null/x", "paths.store_dir=/dev/null/x: cannot be written"),
-        ("dataset.name=../x", "dataset.name=../x: names folders"),
+        ("dataset.name=../x", "dataset.name=../x: is used as a folder name"),
         ("training.batch_size=1 model.batch_norm=true", "training.batch_size=1: batch norm needs two rows"),
         ("ckpt_path=nowhere.ckpt", "ckpt_path=nowhere.ckpt: no such file"),
         ("paths.output_dir=/dev/null/x", "paths.output_dir=/dev/null/x: cannot be written"),

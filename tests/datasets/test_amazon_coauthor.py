@@ -54,9 +54,9 @@ def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"labels": np.array([0, -1, 0])}, "labels are not class numbers"),
-        ({"labels": np.array([0, 9, 0])}, "labels are not class numbers"),
-        ({"labels": np.array([], int)}, "labels are not class numbers"),
+        ({"labels": np.array([0, -1, 0])}, "labels are not class indices"),
+        ({"labels": np.array([0, 9, 0])}, "labels are not class indices"),
+        ({"labels": np.array([], int)}, "labels are not class indices"),
         ({"labels": np.array([0.0, 1.0, 0.0])}, "labels is float64"),
         ({"adj_indices": np.array([0, 1, 3])}, "adj_indices are not in 0 to 2"),
         ({"adj_indices": np.array([0.5, 1, 2])}, "adj_indices is float64"),
@@ -70,7 +70,9 @@ def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
 def test_wrong_content_gets_one_sentence(
     tmp_path: Path, change: dict[str, np.ndarray], sentence: str
 ) -> None:
-    with pytest.raises(SignError, match=f"photo.npz: not a complete data file .*{sentence}") as caught:
+    with pytest.raises(
+        SignError, match=f"photo.npz: cannot be read as a complete data file .*{sentence}"
+    ) as caught:
         write(tmp_path, **change).load()
     assert "\n" not in str(caught.value)
 
@@ -86,12 +88,12 @@ def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
 def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(amazon_coauthor, "ADDRESS", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
-    with pytest.raises(SignError, match=r"lacks amazon_electronics_photo.npz; put them there from http"):
+    with pytest.raises(SignError, match=r"amazon_electronics_photo.npz missing; copy them there from http"):
         AmazonCoauthor(name="photo", graph="photo", data_dir=str(tmp_path)).load()
-    with pytest.raises(SignError, match="not a complete data file"):
+    with pytest.raises(SignError, match="cannot be read as a complete data file"):
         write(tmp_path / "a", labels=None).load()
     dataset = write(tmp_path / "b")
     file = tmp_path / "b" / FILES["photo"]
     file.write_bytes(file.read_bytes()[:300])
-    with pytest.raises(SignError, match="not a complete data file"):
+    with pytest.raises(SignError, match="cannot be read as a complete data file"):
         dataset.load()

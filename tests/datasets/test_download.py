@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from sign.datasets.download import ensure_files, ensure_given, ensure_unpacked, fetch, unpack
+from sign.datasets.download import ensure_extracted, ensure_files, extract, fetch, require_files
 from sign.errors import SignError
 
 CONTENT = bytes(range(256)) * 40
@@ -99,9 +99,9 @@ def test_a_connection_that_breaks_is_taken_up_again(server: Server, tmp_path: Pa
 
 def test_an_interrupted_download_is_gone_on_with_by_the_next_run(server: Server, tmp_path: Path) -> None:
     server.breaks = [1000, 0]
-    with pytest.raises(OSError, match=f"broke off after 1000 of {len(CONTENT)} bytes"):
+    with pytest.raises(OSError, match=f"the connection broke after 1000 of {len(CONTENT)} bytes"):
         fetch(server.address, tmp_path / "file")
-    assert left(tmp_path) == {"file.part", "file.part.mark"}
+    assert left(tmp_path) == {"file.part", "file.part.version"}
     fetch(server.address, tmp_path / "file")
     assert server.asked[-1] == "bytes=1000-"
     assert (tmp_path / "file").read_bytes() == CONTENT
@@ -112,7 +112,7 @@ def test_an_interrupted_download_is_gone_on_with_by_the_next_run(server: Server,
 def test_what_cannot_be_gone_on_with_begins_again(server: Server, tmp_path: Path, change: str) -> None:
     server.tag = None if change == "untagged" else '"one"'
     server.breaks = [1000, 0]
-    with pytest.raises(OSError, match="broke off"):
+    with pytest.raises(OSError, match="the connection broke"):
         fetch(server.address, tmp_path / "file")
     if change == "ranges":
         server.ranges = False
@@ -124,21 +124,21 @@ def test_what_cannot_be_gone_on_with_begins_again(server: Server, tmp_path: Path
 
 def test_a_part_that_is_too_long_begins_again(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file.part").write_bytes(CONTENT * 2)
-    (tmp_path / "file.part.mark").write_text('"one"')
+    (tmp_path / "file.part.version").write_text('"one"')
     fetch(server.address, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
 def test_a_file_of_the_wrong_size_is_no_file(server: Server, tmp_path: Path) -> None:
     server.ranges, server.breaks = False, [50, 50]
-    with pytest.raises(OSError, match="broke off after 50"):
+    with pytest.raises(OSError, match="the connection broke after 50"):
         fetch(server.address, tmp_path / "file")
     assert not (tmp_path / "file").exists()
 
 
 def test_a_page_or_a_refusal_is_not_the_file(server: Server, tmp_path: Path) -> None:
     server.kind = "text/html"
-    with pytest.raises(OSError, match="a page instead of the file"):
+    with pytest.raises(OSError, match="a web page instead of the file"):
         fetch(server.address, tmp_path / "file")
     server.content = b""
     with pytest.raises(HTTPError):
@@ -159,13 +159,15 @@ def test_only_missing_files_are_fetched(server: Server, tmp_path: Path) -> None:
 
 def test_without_a_network_one_sentence_says_what_to_put_where(server: Server, tmp_path: Path) -> None:
     server.close()
-    sentence = f"lacks a, b; put them there from {server.address} (fetching failed: Connection refused)"
+    sentence = (
+        f"a, b missing; copy them there from {server.address} (the download failed: Connection refused)"
+    )
     with pytest.raises(SignError, match=re.escape(f"{tmp_path}/x: {sentence}")):
         ensure_files(tmp_path / "x", dict.fromkeys("ab", server.address))
     with pytest.raises(SignError, match=re.escape(f"{tmp_path}/y: {sentence}")):
-        ensure_unpacked(tmp_path / "y", ["a", "b"], server.address)
-    with pytest.raises(SignError, match=r"lacks a; put them there from page \(they cannot be fetched"):
-        ensure_given(tmp_path / "x", ["a"], "page")
+        ensure_extracted(tmp_path / "y", ["a", "b"], server.address)
+    with pytest.raises(SignError, match=r"a missing; copy them there from page \(they cannot be downloaded"):
+        require_files(tmp_path / "x", ["a"], "page")
 
 
 def zipped(*names: str, link: bool = False) -> bytes:
@@ -195,21 +197,21 @@ def test_the_folder_of_an_archive_gets_its_place(
     server: Server, tmp_path: Path, name: str, content: bytes
 ) -> None:
     server.content = content
-    ensure_unpacked(tmp_path / "place", ["a"], f"{server.address}/{name}")
+    ensure_extracted(tmp_path / "place", ["a"], f"{server.address}/{name}")
     assert (tmp_path / "place" / "a").read_text() == "content"
     assert left(tmp_path) == {"place", ".lock"}
 
 
 def test_a_folder_that_is_not_whole_is_left_alone(server: Server, tmp_path: Path) -> None:
     (tmp_path / "place").mkdir()
-    with pytest.raises(SignError, match=r"lacks a; put them there .* remove it to fetch it"):
-        ensure_unpacked(tmp_path / "place", ["a"], server.address)
+    with pytest.raises(SignError, match=r"a missing; copy them there .* remove it to download it"):
+        ensure_extracted(tmp_path / "place", ["a"], server.address)
     assert not server.asked
 
 
 def test_an_archive_that_was_put_there_is_used_and_kept(server: Server, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(zipped("top/a"))
-    ensure_unpacked(tmp_path / "place", ["a"], f"{server.address}/x.zip")
+    ensure_extracted(tmp_path / "place", ["a"], f"{server.address}/x.zip")
     assert left(tmp_path) == {"place", ".lock", "x.zip"}
     assert not server.asked
 
@@ -217,16 +219,16 @@ def test_an_archive_that_was_put_there_is_used_and_kept(server: Server, tmp_path
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("x.zip", zipped("top/a", "../evil"), "outside its folder, to ../evil"),
-        ("x.zip", zipped("top/a", "/evil"), "outside its folder, to /evil"),
-        ("x.zip", zipped("top/a", link=True), "a link or a device"),
+        ("x.zip", zipped("top/a", "../evil"), "../evil is outside the destination"),
+        ("x.zip", zipped("top/a", "/evil"), "/evil is outside the destination"),
+        ("x.zip", zipped("top/a", link=True), "a link or a special file"),
         ("x.zip", zipped("top/a", "other/b"), "exactly one folder"),
         ("x.zip", zipped("top/a")[:-30], "not a zip file"),
-        ("x.tar.bz2", taped("top/../../evil"), "outside its folder"),
-        ("x.tar.bz2", taped("top/a", tarfile.SYMTYPE), "a link or a device"),
-        ("x.tar.bz2", taped("top/a", tarfile.LNKTYPE), "a link or a device"),
-        ("x.tar.bz2", taped("top/a", tarfile.CHRTYPE), "a link or a device"),
-        ("x.tar.bz2", taped("top/a")[:-30], "cannot be unpacked"),
+        ("x.tar.bz2", taped("top/../../evil"), "outside the destination"),
+        ("x.tar.bz2", taped("top/a", tarfile.SYMTYPE), "link to an absolute path"),
+        ("x.tar.bz2", taped("top/a", tarfile.LNKTYPE), "link to an absolute path"),
+        ("x.tar.bz2", taped("top/a", tarfile.CHRTYPE), "special file"),
+        ("x.tar.bz2", taped("top/a")[:-30], "cannot be extracted"),
     ],
 )
 def test_a_malicious_or_damaged_archive_leaves_nothing(
@@ -236,6 +238,6 @@ def test_a_malicious_or_damaged_archive_leaves_nothing(
     inner.mkdir()
     (inner / name).write_bytes(content)
     with pytest.raises(SignError, match=reason):
-        unpack(inner / name, inner / "place")
+        extract(inner / name, inner / "place")
     assert left(inner) == {name}
     assert left(tmp_path) == {"in"}

@@ -92,10 +92,12 @@ def test_a_missing_file_is_named_with_its_folder_and_its_source(
     (tmp_path / FOLDERS["flickr"] / "feats.npy").unlink()
     monkeypatch.setattr(graphsaint, "ADDRESS", "http://127.0.0.1:9/{}")
     monkeypatch.setenv("no_proxy", "*")
-    with pytest.raises(SignError, match=r"Flickr/raw: lacks feats.npy; put them there from http://.*1join-"):
+    with pytest.raises(
+        SignError, match=r"Flickr/raw: feats.npy missing; copy them there from http://.*1join-"
+    ):
         dataset.load()
     by_hand = GraphSAINT(name="ppi", graph="ppi", data_dir=str(tmp_path))
-    with pytest.raises(SignError, match="PPI/raw: lacks adj_full"):
+    with pytest.raises(SignError, match="PPI/raw: adj_full"):
         by_hand.load()
 
 
@@ -104,27 +106,29 @@ def test_a_truncated_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
     dataset = write(tmp_path, "yelp")
     file = tmp_path / FOLDERS["yelp"] / name
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(SignError, match=f"{name}: not a complete data file .*; fetch it again$"):
+    with pytest.raises(
+        SignError, match=f"{name}: cannot be read as a complete data file .*; download it again$"
+    ):
         dataset.load()
 
 
 @pytest.mark.parametrize(
     ("graph", "change", "sentence"),
     [
-        ("flickr", {"feats": np.array([["a"] * 3] * NODES)}, "it holds <U1 of shape"),
+        ("flickr", {"feats": np.array([["a"] * 3] * NODES)}, "it contains <U1 of shape"),
         ("flickr", {"feats": np.array([{}] * NODES)}, "Python objects in dtype"),
         ("flickr", {"feats": np.ones((3, 2))}, "3 rows of features for 8 nodes"),
         ("flickr", {"feats": np.full((NODES, 2), np.nan)}, "feature 0 of node 0 is nan"),
         ("flickr", {"classes": {"2": 7}}, "label 7 of a node in a split is not in 0 to 6"),
-        ("flickr", {"classes": {"2": 99999}}, "class_map.json: not a complete data file"),
+        ("flickr", {"classes": {"2": 99999}}, "class_map.json: cannot be read as a complete data file"),
         ("flickr", {"classes": {"2": [1]}}, "for node 2 of 8"),
         ("flickr", {"classes": {"8": 1}}, "for node 8 of 8"),
         ("yelp", {"classes": {"2": [1, 0]}}, "for node 2 of 8"),
-        ("yelp", {"classes": {"2": [2] * 100}}, "labels must be a 0/1 matrix of 100 columns"),
+        ("yelp", {"classes": {"2": [2] * 100}}, "labels must be a 0/1 matrix with 100 columns"),
         ("flickr", {"role": {"va": [0, 5]}}, "a node of the val split is also in another split"),
         ("flickr", {"role": {"va": [5, 5]}}, "or one is duplicated"),
         ("flickr", {"role": {"va": [8]}}, "the val split contains a node that does not exist"),
-        ("flickr", {"role": {"va": "x"}}, "role.json: not a complete data file"),
+        ("flickr", {"role": {"va": "x"}}, "role.json: cannot be read as a complete data file"),
     ],
 )
 def test_wrong_content_gets_one_sentence(tmp_path: Path, graph: str, change: Any, sentence: str) -> None:
@@ -141,7 +145,7 @@ def test_wrong_members_of_the_adjacency_get_one_sentence(tmp_path: Path) -> None
     for name, wrong, sentence in [
         ("indices", arrays["indices"].astype(np.float32), "indices is float32"),
         ("indices", arrays["indices"] + 1, "an edge refers to node 8"),
-        ("indptr", arrays["indptr"][::-1], "do not divide its 17 entries"),
+        ("indptr", arrays["indptr"][::-1], "does not divide 17 entries"),
         ("indptr", arrays["indptr"][:-1], "7 rows for a matrix of shape"),
         ("indptr", np.array([{}]), "indptr is object"),
     ]:
@@ -159,9 +163,9 @@ def test_files_of_another_size_are_refused_with_both_sizes(tmp_path: Path) -> No
     with pytest.raises(SignError) as refused:
         GraphSAINT(name="flickr", graph="flickr", data_dir=str(tmp_path)).load()
     assert str(refused.value) == (
-        "flickr: the files have 8 nodes, 17 edges, 3 features, 7 classes, 50 / 25 / 25 % in the splits, but what was "
-        "published has 89,250 nodes, 899,756 edges, 500 features, 7 classes, 50 / 25 / 25 % in the splits; "
-        "fetch them again, or set dataset.check=false to take them as they are"
+        "flickr: the files have 8 nodes, 17 edges, 3 features, 7 classes, 50 / 25 / 25 % in the splits, the "
+        "published data set has 89,250 nodes, 899,756 edges, 500 features, 7 classes, 50 / 25 / 25 % in the splits; "
+        "download them again, or set dataset.check=false to use them as they are"
     )
 
 

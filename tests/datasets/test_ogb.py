@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sign.config.settings import Settings
-from sign.datasets import ogb, raw_files
+from sign.datasets import array_cache, ogb, raw_files
 from sign.datasets.ogb import OGB, SPLITS
 from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import FieldError, SignError
@@ -114,7 +114,7 @@ def test_directions_are_a_setting(tmp_path: Path) -> None:
     cited = OGB(name="x", graph="arxiv", data_dir=str(tmp_path), directed=True, check=False).load()
     assert cited.directed
     assert cited.adjacency.entries == len(set(zip(*contents("arxiv")["edges"].tolist(), strict=True)))
-    with pytest.raises(FieldError, match="goods bought together have no direction"):
+    with pytest.raises(FieldError, match="a co-purchase graph has no direction"):
         OGB(name="x", graph="products", data_dir=str(tmp_path), directed=True)
 
 
@@ -132,17 +132,17 @@ def test_the_npz_may_be_compressed_and_its_edges_in_either_order(
 def test_what_was_read_once_is_mapped_until_the_raw_file_changes(tmp_path: Path, graph: str) -> None:
     dataset = write(tmp_path, graph)
     first = dataset.load()
-    arrays = tmp_path / f"ogbn_{graph}" / "arrays"
-    kept = {file: file.stat().st_mtime_ns for file in arrays.glob("*.npy")}
+    cache = tmp_path / f"ogbn_{graph}" / "arrays"
+    kept = {file: file.stat().st_mtime_ns for file in cache.glob("*.npy")}
     assert {file.name.split("-")[0] for file in kept} == {"source", "target", "features", "labels"}
     again = dataset.load()
     assert arrays.memory_map(again.features) is not None
     assert again.features_digest == first.features_digest
-    assert {file: file.stat().st_mtime_ns for file in arrays.glob("*.npy")} == kept
+    assert {file: file.stat().st_mtime_ns for file in cache.glob("*.npy")} == kept
     for file in (tmp_path / f"ogbn_{graph}" / "raw").iterdir():
         os.utime(file, ns=(1, 1))
     assert dataset.load().features_digest == first.features_digest
-    renewed = set(arrays.glob("*.npy"))
+    renewed = set(cache.glob("*.npy"))
     assert len(renewed) == 4
     assert not renewed & set(kept)
 
@@ -152,22 +152,22 @@ def test_a_conversion_that_is_interrupted_is_not_taken_for_whole(
 ) -> None:
     dataset = write(tmp_path, "papers100M")
     monkeypatch.setattr(raw_files, "BLOCK", 100)
-    whole = raw_files.Growing.append
+    whole = array_cache.NpyWriter.append
     calls = []
 
-    def interrupted(self: raw_files.Growing, rows: np.ndarray) -> None:
+    def interrupted(self: array_cache.NpyWriter, rows: np.ndarray) -> None:
         calls.append(rows)
         if len(calls) == 5:
             raise KeyboardInterrupt
         whole(self, rows)
 
-    monkeypatch.setattr(raw_files.Growing, "append", interrupted)
+    monkeypatch.setattr(array_cache.NpyWriter, "append", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dataset.load()
     arrays = tmp_path / "ogbn_papers100M" / "arrays"
     assert {file.name for file in arrays.iterdir()} == {".lock"}
     (arrays / "source-1-1.part").write_bytes(b"what a killed run leaves")
-    monkeypatch.setattr(raw_files.Growing, "append", whole)
+    monkeypatch.setattr(array_cache.NpyWriter, "append", whole)
     assert dataset.load().nodes == NODES
     assert not list(arrays.glob("*.part"))
 
@@ -183,11 +183,15 @@ def test_a_truncated_or_missing_file_gets_one_sentence(tmp_path: Path, graph: st
     dataset = write(tmp_path, graph)
     file = tmp_path / f"ogbn_{graph}" / "raw" / name
     file.write_bytes(file.read_bytes()[:-10])
-    with pytest.raises(SignError, match=f"{name}: not a complete data file .*; fetch it again$"):
+    with pytest.raises(
+        SignError, match=f"{name}: cannot be read as a complete data file .*; download it again$"
+    ):
         dataset.load()
     assert not list(tmp_path.rglob("*.part"))
     file.unlink()
-    with pytest.raises(SignError, match=f"ogbn_{graph}: lacks raw/{name}; put them there from http://snap"):
+    with pytest.raises(
+        SignError, match=f"ogbn_{graph}: raw/{name} missing; copy them there from http://snap"
+    ):
         dataset.load()
 
 
@@ -211,22 +215,30 @@ BAD = contents("papers100M")
     [
         ("papers100M", {"features": BAD["features"].astype(int)}, "node_feat is int64"),
         ("papers100M", {"features": BAD["features"].astype(object)}, "node_feat is object"),
-        ("papers100M", {"features": np.asarray(BAD["features"], order="F")}, "node_feat column by column"),
+        ("papers100M", {"features": np.asarray(BAD["features"], order="F")}, "node_feat is in Fortran order"),
         ("papers100M", {"edges": BAD["edges"].astype(float)}, "edge_index is float64"),
-        ("papers100M", {"edges": BAD["edges"].T.copy()}, "edge_index of shape"),
+        ("papers100M", {"edges": BAD["edges"].T.copy()}, "edge_index has shape"),
         ("papers100M", {"edges": BAD["edges"] + 1}, "an edge refers to node 40, but nodes"),
-        ("papers100M", {"nodes": np.array([20, 20])}, "there should be one graph"),
+        ("papers100M", {"nodes": np.array([20, 20])}, "instead of one graph"),
         ("papers100M", {"labels": BAD["labels"] + 150}, "is not in 0 to 171"),
         ("papers100M", {"splits": {"test": range(34, 38)}}, "label -1 of a node in a split"),
         ("papers100M", {"features": BAD["features"][1:]}, "39 rows of features for 40 nodes"),
         ("products", {"labels": np.full((NODES, 1), 47)}, "label 47 is not in 0 to 46"),
         ("arxiv", {"labels": np.full((NODES, 1), -1)}, "label -1 is not in 0 to 39"),
         ("arxiv", {"edges": BAD["edges"] - 1}, "an edge refers to node -1"),
-        ("arxiv", {"edges": BAD["edges"] + 0.5}, "edge.csv.gz: not a complete data file"),
-        ("arxiv", {"edges": np.ones((3, 4), int)}, "edge.csv.gz: not a complete data file"),
-        ("arxiv", {"features": np.array([["x"]])}, "node-feat.csv.gz: not a complete data file"),
+        ("arxiv", {"edges": BAD["edges"] + 0.5}, "edge.csv.gz: cannot be read as a complete data file"),
+        ("arxiv", {"edges": np.ones((3, 4), int)}, "edge.csv.gz: cannot be read as a complete data file"),
+        (
+            "arxiv",
+            {"features": np.array([["x"]])},
+            "node-feat.csv.gz: cannot be read as a complete data file",
+        ),
         ("arxiv", {"features": BAD["features"] * np.nan}, "feature 0 of node 0 is nan"),
-        ("products", {"splits": {"valid": range(19, 30)}}, "a node of the val split is in another split"),
+        (
+            "products",
+            {"splits": {"valid": range(19, 30)}},
+            "a node of the val split is also in another split",
+        ),
         ("products", {"splits": {"valid": [40]}}, "contains a node that does not exist"),
     ],
 )
@@ -250,5 +262,5 @@ def test_files_of_another_size_are_refused(tmp_path: Path, monkeypatch: pytest.M
 def test_a_folder_that_cannot_be_written_gets_one_sentence(tmp_path: Path) -> None:
     dataset = write(tmp_path, "products")
     (tmp_path / "ogbn_products" / "arrays").write_text("in the way")
-    with pytest.raises(SignError, match="arrays: cannot be written"):
+    with pytest.raises(SignError, match="arrays: not writable"):
         dataset.load()

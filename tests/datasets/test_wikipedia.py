@@ -60,14 +60,16 @@ def test_both_protocols(configured: Callable[..., Settings], tmp_path: Path, ind
     [
         ("", "it has no rows"),
         ("% only a comment\n", "it has no rows"),
-        ("1\n2\n", "columns of the first"),
-        ("1 2\n3\n", "columns of the first"),
-        ("1 2\nx 3\n", "not made of whole numbers"),
-        ("1 2\n0 3\n", "nodes begin with 1"),
+        ("1\n2\n", "columns like the first"),
+        ("1 2\n3\n", "columns like the first"),
+        ("1 2\nx 3\n", "something else than integers"),
+        ("1 2\n0 3\n", "nodes are numbered from 1"),
     ],
 )
 def test_a_damaged_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
-    with pytest.raises(SignError, match=f"not a complete data file .*{sentence}.*; fetch it again$"):
+    with pytest.raises(
+        SignError, match=f"cannot be read as a complete data file .*{sentence}.*; download it again$"
+    ):
         write(tmp_path, text).load()
     assert {file.name for file in (tmp_path / FOLDER / "arrays").iterdir()} == {".lock"}
 
@@ -75,7 +77,7 @@ def test_a_damaged_file_gets_one_sentence(tmp_path: Path, text: str, sentence: s
 def test_a_missing_file_is_named_with_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wikipedia, "ADDRESS", "http://127.0.0.1:9/x.tar.bz2")
     monkeypatch.setenv("no_proxy", "*")
-    with pytest.raises(SignError, match=f"{FOLDER}: lacks {FILE}; put them there from http://127"):
+    with pytest.raises(SignError, match=f"{FOLDER}: {FILE} missing; copy them there from http://127"):
         Wikipedia(data_dir=str(tmp_path)).load()
 
 

@@ -1,1 +1,1 @@
-"""Raw files ▶ :class:`~sign.graph.graph.Graph`, one source a file. The configuration names them by ``_target_``."""
+"""Raw files ▶ :class:`~sign.graph.graph.Graph`, one file per source, selected by ``_target_`` in the settings."""

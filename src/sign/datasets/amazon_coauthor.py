@@ -7,12 +7,14 @@ from typing import Literal
 import numpy as np
 
 from sign.datasets import download
-from sign.datasets.base import Dataset, split_per_class
-from sign.datasets.raw_files import WHOLE, reading
-from sign.datasets.statistics import PUBLISHED, Statistics, compare
+from sign.datasets.base import Dataset
+from sign.datasets.raw_files import INTEGER, read_errors
+from sign.datasets.splits import split_per_class
+from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics
 from sign.graph.csr import CSR, Array
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import Graph
+from sign.graph.partition import is_indptr
 from sign.validation import Count, Seed
 
 FILES = {
@@ -26,7 +28,7 @@ ADDRESS = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
 
 @dataclass(frozen=True, kw_only=True)
 class AmazonCoauthor(Dataset):
-    """Undirected, without self-loops, binary words; 20 and 30 nodes a class for training and validation."""
+    """An undirected graph without self-loops and with binary words as features; the split is drawn."""
 
     name: str
     graph: Literal["computers", "photo", "cs", "physics"]
@@ -37,15 +39,14 @@ class AmazonCoauthor(Dataset):
     check: bool = True
 
     def load(self) -> Graph:
-        """Read the file and draw the split."""
+        """Read the file, downloading it if it is missing, and draw the split."""
         file = Path(self.data_dir) / FILES[self.graph]
         download.ensure_files(file.parent, {file.name: f"{ADDRESS}/{file.name}"})
-        with reading(file), file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
-            wanted = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
-            indptr, indices, word_indptr, words, labels, shape = (raw[name] for name in wanted)
-            _check_numbers(
-                dict(zip(wanted, (indptr, indices, word_indptr, words, labels, shape), strict=True))
-            )
+        with read_errors(file), file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
+            names = ("adj_indptr", "adj_indices", "attr_indptr", "attr_indices", "labels", "attr_shape")
+            contents = {name: raw[name] for name in names}
+            _check_arrays(contents)
+            indptr, indices, word_indptr, words, labels, shape = contents.values()
             nodes = len(labels)
             _check_rows("adj", indptr, indices, nodes, nodes)
             _check_rows("attr", word_indptr, words, nodes, int(shape[1]))
@@ -56,8 +57,8 @@ class AmazonCoauthor(Dataset):
         classes = int(labels.max()) + 1
         adjacency = CSR.from_edges(source, target, nodes, both=True)
         if self.check:
-            found = Statistics(nodes, adjacency.entries // 2, features.shape[1], classes)
-            compare(self.name, PUBLISHED[self.graph], found)
+            actual = Statistics(nodes, adjacency.entries // 2, features.shape[1], classes)
+            check_statistics(self.name, PUBLISHED[self.graph], actual)
         train, val, test = split_per_class(
             labels, classes, self.train_per_class, self.val_per_class, self.split_seed
         )
@@ -74,20 +75,20 @@ class AmazonCoauthor(Dataset):
         )
 
 
-def _check_numbers(arrays: dict[str, Array]) -> None:
+def _check_arrays(arrays: dict[str, Array]) -> None:
     for name, array in arrays.items():
-        if array.dtype.kind not in WHOLE or array.ndim != 1:
+        if array.dtype.kind not in INTEGER or array.ndim != 1:
             raise ValueError(f"{name} is {array.dtype} of shape {array.shape}")
     if len(arrays["attr_shape"]) != 2:
         raise ValueError(f"attr_shape is {arrays['attr_shape'].tolist()}")
     labels = arrays["labels"]
     if not len(labels) or labels.min() < 0 or labels.max() >= len(labels):
-        raise ValueError("labels are not class numbers")
+        raise ValueError("labels are not class indices")
 
 
 def _check_rows(name: str, indptr: Array, indices: Array, rows: int, columns: int) -> None:
-    """Refuse sparse rows that are not those of a matrix of this shape."""
-    if len(indptr) != rows + 1 or indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+    """Raise :class:`ValueError` unless the arrays are a CSR matrix of this shape."""
+    if len(indptr) != rows + 1 or not is_indptr(indptr, len(indices)):
         raise ValueError(f"{name}_indptr does not divide {len(indices)} entries into {rows} rows")
     if len(indices) and (indices.min() < 0 or indices.max() >= columns):
         raise ValueError(f"{name}_indices are not in 0 to {columns - 1}")

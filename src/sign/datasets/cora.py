@@ -1,11 +1,12 @@
-"""Cora, the citation graph that ships with the package."""
+"""Cora, a citation graph that is part of the package."""
 
 from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
 
-from sign.datasets.base import Dataset, split_per_class
+from sign.datasets.base import Dataset
+from sign.datasets.splits import split_per_class
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph
 from sign.validation import Count, Seed
@@ -17,7 +18,7 @@ SUBJECTS, VOCABULARY = 7, 1433
 class Cora(Dataset):
     """2,708 papers, 5,429 citations, 1,433 binary words, 7 subjects (McCallum et al. 2000).
 
-    ``directed=false`` forgets who cites whom: 5,278 edges of weight one. With ``directed=true`` an edge
+    ``directed=false`` ignores the direction of citations: 5,278 edges of weight one. With ``directed=true`` an edge
     points from the citing to the cited paper.
     """
 
@@ -28,7 +29,7 @@ class Cora(Dataset):
     directed: bool = False
 
     def load(self) -> Graph:
-        """Read the embedded file and draw the split."""
+        """Read the packaged file and draw the split."""
         with (
             files("sign.datasets").joinpath("files/cora.npz").open("rb") as stream,
             np.load(stream, allow_pickle=False) as raw,

@@ -1,9 +1,10 @@
-"""Files from the network: whole or not at all, gone on with after an interruption, never asked about.
+"""Downloads that resume after an interruption, and archives.
 
-A file that is in its place is never touched. What is missing is fetched to a ``.part`` file, compared with the
-size that the server announced, and renamed; an archive is unpacked to a folder beside its place, which is renamed.
+Existing files are never modified. A missing file is downloaded to a ``.part`` file, compared with the size that the
+server announced, and renamed; an archive is extracted to a temporary folder, which is renamed.
 """
 
+import logging
 import re
 import shutil
 import stat
@@ -23,210 +24,184 @@ from sign.system import locks
 from sign.system.console import progress
 
 BLOCK = 1 << 20  # bytes that are read at a time
-TIMEOUT = 30  # seconds without a byte after which a server counts as gone
-UNREADABLE = (
-    BadZipFile,
-    tarfile.TarError,
-    EOFError,
-    zlib.error,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
+TIMEOUT = 30  # seconds without a byte before a connection counts as broken
+DAMAGED = (BadZipFile, tarfile.TarError, EOFError, zlib.error, NotImplementedError, RuntimeError, ValueError)
+PLAIN = (0, stat.S_IFREG, stat.S_IFDIR)  # types of members of a .zip archive that are extracted
+
+log = logging.getLogger(__name__)
 
 
 def ensure_files(folder: Path, addresses: Mapping[str, str]) -> None:
-    """Fetch the files that are missing in a folder, each from its address."""
-    if not _missing(folder, list(addresses)):
+    """Download the files that are missing in a folder, each from its address."""
+    if not _missing(folder, addresses):
         return
-    with locked(folder.parent):
-        for name in (absent := _missing(folder, list(addresses))):
-            try:
-                fetch(addresses[name], folder / name)
-            except (OSError, HTTPException) as error:
-                raise by_hand(
-                    folder, absent, addresses[name], f"fetching failed: {_reason(error)}"
-                ) from error
+    with data_lock(folder.parent):
+        for name in (missing := _missing(folder, addresses)):
+            _download(addresses[name], folder / name, folder, missing)
 
 
-def ensure_given(folder: Path, names: Sequence[str], address: str) -> None:
-    """Refuse to go on without files that can only be put into a folder by hand."""
-    if absent := _missing(folder, names):
-        raise by_hand(folder, absent, address, "they cannot be fetched one by one")
+def require_files(folder: Path, names: Sequence[str], address: str) -> None:
+    """Raise :class:`MissingData` unless all files exist; they can only be downloaded manually."""
+    if missing := _missing(folder, names):
+        raise missing_data(folder, missing, address, "they cannot be downloaded separately")
 
 
-def ensure_unpacked(folder: Path, names: Sequence[str], address: str) -> None:
-    """Fetch and unpack the archive at ``address``, whose one folder becomes ``folder``, unless it is there."""
+def ensure_extracted(folder: Path, names: Sequence[str], address: str) -> None:
+    """Download and extract the archive at ``address``, whose only folder becomes ``folder``, if it is missing."""
     if not _missing(folder, names):
         return
-    with locked(folder.parent):
-        if not (absent := _missing(folder, names)):  # another run has unpacked it meanwhile
+    with data_lock(folder.parent):
+        if not (missing := _missing(folder, names)):  # another process has extracted it meanwhile
             return
         if folder.is_dir():
-            raise by_hand(folder, absent, address, "the folder is there but not whole; remove it to fetch it")
+            raise missing_data(
+                folder, missing, address, "the folder is incomplete; remove it to download it again"
+            )
         archive = folder.parent / address.rpartition("/")[2]
-        given = archive.is_file()
-        try:
-            if not given:
-                fetch(address, archive)
-        except (OSError, HTTPException) as error:
-            raise by_hand(folder, absent, address, f"fetching failed: {_reason(error)}") from error
-        unpack(archive, folder)
-        if not given:
+        is_users = archive.is_file()
+        if not is_users:
+            _download(address, archive, folder, missing)
+        extract(archive, folder)
+        if not is_users:
             archive.unlink()
 
 
-def by_hand(folder: Path, names: Sequence[str], address: str, reason: str) -> MissingData:
-    """The sentence for files that are not there and cannot be fetched."""
-    return MissingData(f"{folder}: lacks {', '.join(names)}; put them there from {address} ({reason})")
+def missing_data(folder: Path, names: Sequence[str], address: str, cause: str) -> MissingData:
+    """Return the error for files that are missing and cannot be downloaded."""
+    return MissingData(f"{folder}: {', '.join(names)} missing; copy them there from {address} ({cause})")
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Be the only process that adds to a folder of data."""
+def data_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder of data; raise :class:`SignError` if it is not writable."""
     with ExitStack() as stack:
         try:
             stack.enter_context(locks.exclusive_lock(folder))
         except OSError as error:
             raise SignError(
-                f"{folder}: cannot be written ({_reason(error)}); set paths.data_dir to a folder of your own "
+                f"{folder}: not writable ({reason(error)}); set paths.data_dir to a writable folder "
                 "with the raw files or links to them"
             ) from error
         yield
 
 
-def fetch(address: str, file: Path) -> None:
-    """Download to ``file``; what an interrupted download has left is gone on with.
+def _missing(folder: Path, names: Sequence[str] | Mapping[str, str]) -> list[str]:
+    return [name for name in names if not (folder / name).is_file()]
 
-    A connection that breaks is taken up again as long as it brings something.
-    """
+
+def _download(address: str, file: Path, folder: Path, missing: Sequence[str]) -> None:
+    log.info("downloading %s", address)
+    try:
+        fetch(address, file)
+    except (OSError, HTTPException) as error:
+        raise missing_data(folder, missing, address, f"the download failed: {reason(error)}") from error
+
+
+def fetch(address: str, file: Path) -> None:
+    """Download a file; resume an interrupted download, and retry as long as each attempt brings some bytes."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.part")
-    # The server's mark of what was begun: a file that has changed since must not be joined with its old half.
-    mark = file.with_name(f"{file.name}.part.mark")
+    # The version that the first request received: a file that has changed since must not be resumed.
+    version_file = file.with_name(f"{file.name}.part.version")
     try:
         with part.open("ab") as stream:
-            while not _transfer(address, stream, mark):
+            while not _transfer(address, stream, version_file):
                 pass
         part.rename(file)
     finally:
         if file.is_file() or not part.stat().st_size:
             part.unlink(missing_ok=True)
-            mark.unlink(missing_ok=True)
+            version_file.unlink(missing_ok=True)
 
 
-def _transfer(address: str, stream: IO[bytes], mark: Path) -> bool:
-    """One request, for what comes after the end of ``stream``; whether the file is whole then.
+def _transfer(address: str, stream: IO[bytes], version_file: Path) -> bool:
+    """Request what follows the end of ``stream``; return whether the file is complete.
 
-    False means that the connection broke but has brought something; if it has not, the error is raised.
+    False means that the connection broke after some bytes; if there were none, the error is raised.
     """
-    begun = stream.tell()
-    known = mark.read_text() if begun and mark.is_file() else ""
-    asked = {"Range": f"bytes={begun}-", "If-Range": known} if known else {}
+    start = stream.tell()
+    version = version_file.read_text() if start and version_file.is_file() else ""
+    headers = {"Range": f"bytes={start}-", "If-Range": version} if version else {}
     try:
-        total = _receive(Request(address, headers=asked), stream, mark)
+        total = _receive(Request(address, headers=headers), stream, version_file)
         if total in (None, stream.tell()):
             return True
-        error: Exception = ConnectionError(f"it broke off after {stream.tell()} of {total} bytes")
+        error: Exception = ConnectionError(f"the connection broke after {stream.tell()} of {total} bytes")
     except HTTPError as refusal:
-        if refusal.code != 416 or not begun:  # 416: there is nothing after what is here
+        if refusal.code != 416 or not start:  # 416: the file ends before the requested range
             raise
-        _begin_again(stream)
+        _truncate(stream)
         return False
     except (OSError, HTTPException) as broken:
         error = broken
-    if stream.tell() > begun:
+    if stream.tell() > start:
         return False
     raise error
 
 
-def _receive(request: Request, stream: IO[bytes], mark: Path) -> int | None:
-    """Add what the server sends, or begin again if it sends the whole file; the size of the whole, if known."""
-    begun = stream.tell()
-    with urlopen(request, timeout=TIMEOUT) as answer:
-        if answer.headers.get_content_type() == "text/html":
-            raise ConnectionError("the server sent a page instead of the file")
-        total = _total(answer, begun)
-        if answer.status != 206:
-            _begin_again(stream)
-            mark.write_text(_mark(answer))
+def _receive(request: Request, stream: IO[bytes], version_file: Path) -> int | None:
+    """Append the response, or start again if it is the whole file; return the size of the file, if known."""
+    start = stream.tell()
+    with urlopen(request, timeout=TIMEOUT) as response:
+        if response.headers.get_content_type() == "text/html":
+            raise ConnectionError("the server sent a web page instead of the file")
+        total = _total_size(response, start)
+        if response.status != 206:
+            _truncate(stream)
+            version_file.write_text(_version(response))
         with progress() as bar:
-            shown = bar.add_task(f"{Path(stream.name).stem} · MB", total=(total or 0) / 1e6)
-            while block := answer.read(BLOCK):
+            task = bar.add_task(f"{Path(stream.name).stem} · MB", total=(total or 0) / 1e6)
+            while block := response.read(BLOCK):
                 stream.write(block)
-                bar.update(shown, completed=stream.tell() / 1e6)
+                bar.update(task, completed=stream.tell() / 1e6)
     return total
 
 
-def _total(answer: HTTPResponse, begun: int) -> int | None:
-    """The size of the whole file, if the server tells it."""
-    if answer.status == 206:
-        found = re.fullmatch(rf"bytes {begun}-\d+/(\d+)", answer.headers.get("Content-Range", ""))
-        if not found:
-            raise ConnectionError("the server sent another part than was asked for")
-        return int(found[1])
-    length = answer.headers.get("Content-Length")
+def _total_size(response: HTTPResponse, start: int) -> int | None:
+    """Return the size of the whole file, if the server reports it."""
+    if response.status == 206:
+        match = re.fullmatch(rf"bytes {start}-\d+/(\d+)", response.headers.get("Content-Range", ""))
+        if not match:
+            raise ConnectionError("the server sent another range than requested")
+        return int(match[1])
+    length = response.headers.get("Content-Length")
     return None if length is None else int(length)
 
 
-def _begin_again(stream: IO[bytes]) -> None:
+def _truncate(stream: IO[bytes]) -> None:
     stream.seek(0)
     stream.truncate()
 
 
-def _mark(answer: HTTPResponse) -> str:
-    tag = answer.headers.get("ETag", "")
-    return tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified", "")
+def _version(response: HTTPResponse) -> str:
+    tag = response.headers.get("ETag", "")
+    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    """Unpack a .zip or .tar file whose one folder becomes ``folder``; nothing is left if it cannot be done."""
-    fresh = folder.with_name(f"{folder.name}.unpacking")
-    shutil.rmtree(fresh, ignore_errors=True)  # of a run that was killed
+def extract(archive: Path, folder: Path) -> None:
+    """Extract a .zip or .tar archive whose only folder becomes ``folder``; on failure nothing is left behind."""
+    temporary = folder.with_name(f"{folder.name}.extracting")
+    shutil.rmtree(temporary, ignore_errors=True)  # of a process that was killed
     try:
-        for name, content in _members(archive):
-            place = PurePosixPath(name)
-            if place.is_absolute() or ".." in place.parts or "\\" in name:
-                raise ValueError(f"it wants to write outside its folder, to {name}")
-            (fresh / place).parent.mkdir(parents=True, exist_ok=True)
-            with content, (fresh / place).open("xb") as file:
-                shutil.copyfileobj(content, file, BLOCK)
-        tops = list(fresh.iterdir()) if fresh.is_dir() else []
-        if len(tops) != 1 or not tops[0].is_dir():
-            raise ValueError("it does not hold exactly one folder")
-        tops[0].rename(folder)
-    except (*UNREADABLE, OSError) as error:
+        if archive.suffix == ".zip":
+            with ZipFile(archive) as contents:
+                for member in contents.infolist():
+                    path = PurePosixPath(member.filename)
+                    if path.is_absolute() or ".." in path.parts:
+                        raise ValueError(f"{member.filename} is outside the destination")
+                    if stat.S_IFMT(member.external_attr >> 16) not in PLAIN:
+                        raise ValueError(f"{member.filename} is a link or a special file")
+                contents.extractall(temporary)
+        else:
+            with tarfile.open(archive) as tape:
+                tape.extractall(temporary, filter="data")
+        entries = list(temporary.iterdir()) if temporary.is_dir() else []
+        if len(entries) != 1 or not entries[0].is_dir():
+            raise ValueError("it does not contain exactly one folder")
+        entries[0].rename(folder)
+    except (*DAMAGED, OSError) as error:
         raise SignError(
-            f"{archive}: cannot be unpacked ({_reason(error)}); remove it to fetch it again"
+            f"{archive}: cannot be extracted ({reason(error)}); remove it to download it again"
         ) from error
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """The files of an archive; whatever is neither a file nor a folder is refused."""
-    if archive.suffix == ".zip":
-        with ZipFile(archive) as packed:
-            for entry in packed.infolist():
-                kind = stat.S_IFMT(entry.external_attr >> 16)
-                if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                    raise ValueError(f"{entry.filename} is a link or a device")
-                if not entry.is_dir():
-                    yield entry.filename, packed.open(entry)
-        return
-    with tarfile.open(archive) as tape:
-        for member in tape:
-            if member.isdir():
-                continue
-            content = tape.extractfile(member) if member.isreg() else None
-            if content is None:
-                raise ValueError(f"{member.name} is a link or a device")
-            yield member.name, content
-
-
-def _missing(folder: Path, names: Sequence[str]) -> list[str]:
-    return [name for name in names if not (folder / name).is_file()]
-
-
-def _reason(error: BaseException) -> str:
-    return reason(getattr(error, "reason", error))  # within an error of urllib
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Hops that were computed elsewhere, without their graph: what ``store.py action=export`` writes."""
+"""Exported hops without their graph, as written by ``store.py action=export``."""
 
 import json
 from dataclasses import dataclass
@@ -8,78 +8,80 @@ from typing import Any
 import numpy as np
 
 from sign.datasets.base import Dataset, check_name
+from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
 from sign.graph.classification import NodeClassification, Scope
 from sign.graph.graph import SPLITS, Graph
 from sign.system.hashing import digest, file_digest
 
-CARD = "pack.json"  # what the folder holds
+DESCRIPTION = "pack.json"
 LABELS = "labels-{split}.npy"
 ROWS = "rows-{scope}-{split}.npy"
-HOPS = "hops"  # a store of its own
+HOPS = "hops"  # the folder of the store
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportedHops(Dataset):
-    """Labels, splits and hops of one data set. Nothing can be computed on it: it has no graph."""
+    """Labels, splits and hops of one data set. Other hops cannot be computed: there is no graph."""
 
     path: str
 
     def load(self) -> Graph:
-        """There is none."""
-        raise SignError(f"dataset.path={self.path}: a pack of hops has no graph")
+        """Raise :class:`SignError`: exported hops have no graph."""
+        raise SignError(f"dataset.path={self.path}: exported hops have no graph")
 
     def content_digest(self) -> str | None:
-        """Hash of the card, which holds digests of graph, labels and splits."""
-        card = Path(self.path) / CARD
-        return file_digest(card) if card.is_file() else None
+        """Hash of the description, which contains digests of graph, labels and splits."""
+        description = Path(self.path) / DESCRIPTION
+        return file_digest(description) if description.is_file() else None
 
     def classification(self, feature_scaling: str) -> NodeClassification:
-        """What was exported."""
+        """Return the exported node classification."""
         folder = Path(self.path)
-        if not (folder / CARD).is_file():
+        if not (folder / DESCRIPTION).is_file():
             raise SignError(
-                f"dataset.path={self.path}: no pack of hops there; make one with src/store.py action=export"
+                f"dataset.path={self.path}: there are no exported hops; export them with src/store.py action=export"
             )
-        try:
+        with read_errors(f"dataset.path={self.path}", "exported hops", "export them again"):
             classification, scaling = _classification(folder)
-        except (KeyError, TypeError, ValueError, IndexError, EOFError, OSError) as error:
-            raise SignError(
-                f"dataset.path={self.path}: the pack is damaged ({error}); export it again"
-            ) from error
         if feature_scaling != scaling:
             raise SignError(
-                f"scaling.features={feature_scaling}: the pack {self.path} was exported with "
+                f"scaling.features={feature_scaling}: the hops of {self.path} were exported with "
                 f"scaling.features={scaling}"
             )
         return classification
 
 
 def _classification(folder: Path) -> tuple[NodeClassification, str]:
-    """What the files say, if they belong together, and how features were scaled."""
-    card = json.loads((folder / CARD).read_text())
-    scopes = [_scope(folder, scope) for scope in card["scopes"]]
+    """Return the node classification of consistent files, and the feature scaling."""
+    description = json.loads((folder / DESCRIPTION).read_text())
+    scopes = [_scope(folder, scope) for scope in description["scopes"]]
     labels = {split: _read(folder / LABELS.format(split=split)) for split in SPLITS}
     rows = {split: nodes for scope in scopes for split, nodes in scope.rows.items()}
-    if card["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
-        raise ValueError("labels or splits were changed")
-    check_name(card["name"])
+    if description["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
+        raise ValueError("labels or splits have changed")
+    check_name(description["name"])
     classification = NodeClassification(
-        name=card["name"],
-        summary=card["summary"],
-        classes=card["classes"],
-        multilabel=card["multilabel"],
+        name=description["name"],
+        summary=description["summary"],
+        classes=description["classes"],
+        multilabel=description["multilabel"],
         labels=labels,
         scopes=scopes,
         store=folder / HOPS,
-        dtype=card["dtype"],
+        dtype=description["dtype"],
     )
-    return classification, card["feature_scaling"]
+    return classification, description["feature_scaling"]
 
 
-def _scope(folder: Path, card: dict[str, Any]) -> Scope:
-    rows = {split: _read(folder / ROWS.format(scope=card["name"], split=split)) for split in card["splits"]}
-    return Scope(card["name"], card["nodes"], card["features"], rows, card["source"])
+def _scope(folder: Path, description: dict[str, Any]) -> Scope:
+    rows = {
+        split: _read(folder / ROWS.format(scope=description["name"], split=split))
+        for split in description["splits"]
+    }
+    return Scope(
+        description["name"], description["nodes"], description["features"], rows, description["source"]
+    )
 
 
 def _read(file: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Flickr, Reddit, Yelp and PPI as GraphSAINT (Zeng et al. 2020) hands them out, in PyG's folders."""
+"""Flickr, Reddit, Yelp and PPI from the files of GraphSAINT (Zeng et al. 2020), in PyG's folders."""
 
 import json
 import re
@@ -11,16 +11,17 @@ import numpy as np
 
 from sign.datasets import download
 from sign.datasets.base import Dataset
-from sign.datasets.raw_files import BLOCK, WHOLE, Member, reading
-from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
+from sign.datasets.raw_files import BLOCK, INTEGER, NpzArray, read_errors
+from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics, split_fractions
 from sign.graph.csr import CSR, Array, Floats, index_type
 from sign.graph.graph import Graph
+from sign.graph.partition import is_indptr
 from sign.system import arrays
 
 FOLDERS = {"flickr": "Flickr/raw", "reddit": "Reddit2/raw", "yelp": "Yelp/raw", "ppi": "PPI/raw"}
 FILES = ("adj_full.npz", "feats.npy", "class_map.json", "role.json")
 ADDRESS = "https://drive.usercontent.google.com/download?id={}&confirm=t"
-IDS = {  # of the four files, as PyG has them; nobody hands out PPI's one by one
+IDS = {  # of the four files on Google Drive, as in PyG; those of PPI are not available separately
     "flickr": (
         "1crmsTbd1-2sEXsGwa2IKnIB7Zd3TmUsy",
         "1join-XdvX3anJU_MLVtick7MgeAQiWIZ",
@@ -40,15 +41,14 @@ IDS = {  # of the four files, as PyG has them; nobody hands out PPI's one by one
         "1NI5pa5Chpd-52eSmLW60OnB3WS5ikxq_",
     ),
 }
-BY_HAND = "https://drive.google.com/drive/folders/1zycmmDES39zVlbVCYs88JTJ1Wm5FbfLz"
-LABEL = re.compile(
-    r'\s*"(\d+)"\s*:\s*(\[[^\]]*\]|-?\d+)\s*([,}])'
-)  # a node and what it is, in class_map.json
+MANUAL_ADDRESS = "https://drive.google.com/drive/folders/1zycmmDES39zVlbVCYs88JTJ1Wm5FbfLz"
+# A node and its label or labels in class_map.json
+LABEL = re.compile(r'\s*"(\d+)"\s*:\s*(\[[^\]]*\]|-?\d+)\s*([,}])')
 
 
 @dataclass(frozen=True, kw_only=True)
 class GraphSAINT(Dataset):
-    """Undirected, self-loops kept, with a fixed split; one label a node (Flickr, Reddit) or many (Yelp, PPI)."""
+    """An undirected graph with self-loops and a fixed split; multilabel (Yelp, PPI) or not (Flickr, Reddit)."""
 
     graph: Literal["flickr", "reddit", "yelp", "ppi"]
     data_dir: str
@@ -56,33 +56,35 @@ class GraphSAINT(Dataset):
     check: bool = True
 
     def load(self) -> Graph:
-        """Read the four files, which are fetched if they are missing."""
+        """Read the four files, downloading them if they are missing."""
         folder = Path(self.data_dir) / FOLDERS[self.graph]
         if self.graph in IDS:
             addresses = (ADDRESS.format(id_) for id_ in IDS[self.graph])
             download.ensure_files(folder, dict(zip(FILES, addresses, strict=True)))
-        download.ensure_given(folder, FILES, BY_HAND)
-        adjacency, features, classes, roles = (folder / name for name in FILES)
+        download.require_files(folder, FILES, MANUAL_ADDRESS)
+        adjacency, feats, class_map, roles = (folder / name for name in FILES)
         published = PUBLISHED[self.graph]
-        with reading(adjacency):
-            indptr, indices = _rows(adjacency)
+        with read_errors(adjacency):
+            indptr, indices = _read_adjacency(adjacency)
         nodes = len(indptr) - 1
-        labels = _labels(classes, nodes, published)
-        with reading(roles):
+        labels = _read_labels(class_map, nodes, published)
+        with read_errors(roles):
             role = json.loads(roles.read_text())
             train, val, test = (np.sort(np.array(role[part], np.int64)) for part in ("tr", "va", "te"))
         source = np.repeat(np.arange(nodes, dtype=index_type(nodes)), np.diff(indptr))
-        found = _features(features)
+        features = _read_features(feats)
         if self.check:
             loops = int((source == indices).sum())
-            edges = _edges(len(indices), loops, published.edges)
-            count = labels.shape[1] if published.multilabel else int(labels.max()) + 1
-            sizes = Statistics(nodes, edges, found.shape[1], count, shares(train, val, test))
-            compare(self.name, published, sizes)
+            edges = _count_edges(len(indices), loops, published.edges)
+            classes = labels.shape[1] if published.multilabel else int(labels.max()) + 1
+            split = split_fractions(train, val, test)
+            check_statistics(
+                self.name, published, Statistics(nodes, edges, features.shape[1], classes, split)
+            )
         return Graph(
             name=self.name,
             adjacency=CSR.from_edges(source, indices, nodes, both=True),
-            features=found,
+            features=features,
             labels=labels,
             classes=published.classes,
             train=train,
@@ -92,32 +94,32 @@ class GraphSAINT(Dataset):
         )
 
 
-def _rows(file: Path) -> tuple[Array, Array]:
-    """Where the rows of the adjacency start, and the columns of their entries."""
-    indptr = Member.find(file, "indptr", WHOLE, 1).read().astype(np.int64)
-    indices = Member.find(file, "indices", WHOLE, 1).read()
-    shape = Member.find(file, "shape", WHOLE, 1).read().tolist()
+def _read_adjacency(file: Path) -> tuple[Array, Array]:
+    """Read ``indptr`` and ``indices`` of the adjacency."""
+    indptr = NpzArray.open(file, "indptr", INTEGER, 1).read().astype(np.int64)
+    indices = NpzArray.open(file, "indices", INTEGER, 1).read()
+    shape = NpzArray.open(file, "shape", INTEGER, 1).read().tolist()
     if shape != [len(indptr) - 1] * 2:
         raise ValueError(f"{len(indptr) - 1} rows for a matrix of shape {shape}")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
-        raise ValueError(f"its rows do not divide its {len(indices)} entries")
+    if not is_indptr(indptr, len(indices)):
+        raise ValueError(f"indptr does not divide {len(indices)} entries into rows")
     return indptr, indices
 
 
-def _edges(entries: int, loops: int, published: int) -> int:
-    """The edges, counted as the published number counts them if any way of counting gives it.
+def _count_edges(entries: int, loops: int, published: int) -> int:
+    """Count edges by the convention of the published number, if any convention gives it.
 
-    Flickr's counts entries; Reddit's, Yelp's and PPI's count the two entries of an edge as one.
+    Flickr's is the number of entries; Reddit's, Yelp's and PPI's count the two entries of an edge once.
     """
-    ways = (entries, (entries + 1) // 2, (entries + loops) // 2, (entries - loops) // 2)
-    return published if published in ways else entries
+    conventions = (entries, (entries + 1) // 2, (entries + loops) // 2, (entries - loops) // 2)
+    return published if published in conventions else entries
 
 
-def _features(file: Path) -> Floats:
-    with reading(file):
+def _read_features(file: Path) -> Floats:
+    with read_errors(file):
         raw = np.load(file, mmap_mode="r", allow_pickle=False)
         if raw.ndim != 2 or raw.dtype.kind not in "fiub":
-            raise ValueError(f"it holds {raw.dtype} of shape {raw.shape}")
+            raise ValueError(f"it contains {raw.dtype} of shape {raw.shape}")
     features = arrays.empty(raw.shape, np.float32)
     for part in arrays.chunks(raw):
         features[part] = raw[part]
@@ -125,30 +127,32 @@ def _features(file: Path) -> Floats:
     return features
 
 
-def _labels(file: Path, nodes: int, published: Statistics) -> Array:
-    several = published.multilabel
-    labels = np.zeros((nodes, published.classes), np.uint8) if several else np.full(nodes, -1, np.int16)
-    with reading(file):
-        for node, label in _entries(file):
-            if node >= nodes or (len(label) if isinstance(label, list) else 0) != several * published.classes:
+def _read_labels(file: Path, nodes: int, published: Statistics) -> Array:
+    labels = np.full(nodes, -1, np.int16)
+    if published.multilabel:
+        labels = np.zeros((nodes, published.classes), np.uint8)
+    width = published.classes if published.multilabel else 0
+    with read_errors(file):
+        for node, label in _label_entries(file):
+            if node >= nodes or (len(label) if isinstance(label, list) else 0) != width:
                 raise ValueError(f"{str(label)[:40]} for node {node} of {nodes}")
             labels[node] = label
     return labels
 
 
-def _entries(file: Path) -> Iterator[tuple[int, Any]]:
-    """The pairs of a JSON object, block by block: Yelp's 72 million labels would take a gigabyte as Python lists."""
+def _label_entries(file: Path) -> Iterator[tuple[int, Any]]:
+    """Parse the items of a JSON object block by block: Yelp's 72 million labels would take 1 GB as Python lists."""
     with file.open() as stream:
-        text, at, last = stream.read(BLOCK), 1, ""
+        text, position, last = stream.read(BLOCK), 1, ""
         if not text.startswith("{"):
             raise ValueError("it is not a JSON object")
         while True:
-            while found := LABEL.match(text, at):
-                yield int(found[1]), json.loads(found[2])
-                at, last = found.end(), found[3]
+            while match := LABEL.match(text, position):
+                yield int(match[1]), json.loads(match[2])
+                position, last = match.end(), match[3]
             more = stream.read(BLOCK)
             if not more:
                 break
-            text, at = text[at:] + more, 0
-        if last != "}" or text[at:].strip():
-            raise ValueError(f"it breaks off, or holds something else, at {text[at : at + 20]!r}")
+            text, position = text[position:] + more, 0
+        if last != "}" or text[position:].strip():
+            raise ValueError(f"it is truncated or malformed at {text[position : position + 20]!r}")

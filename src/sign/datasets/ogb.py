@@ -8,9 +8,18 @@ from typing import Literal
 import numpy as np
 
 from sign.datasets import download
+from sign.datasets.array_cache import cached_arrays
 from sign.datasets.base import Dataset
-from sign.datasets.raw_files import REAL, WHOLE, Member, class_numbers, column, keep, reading, table
-from sign.datasets.statistics import PUBLISHED, Statistics, compare, shares
+from sign.datasets.raw_files import (
+    FLOAT,
+    INTEGER,
+    NpzArray,
+    class_indices,
+    csv_blocks,
+    read_csv_column,
+    read_errors,
+)
+from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics, split_fractions
 from sign.errors import FieldError
 from sign.graph.classification import NodeClassification
 from sign.graph.csr import CSR, Array, index_type
@@ -22,15 +31,15 @@ ARCHIVES = {"products": "products", "arxiv": "arxiv", "papers100M": "papers100M-
 SPLITS = {"products": "sales_ranking", "arxiv": "time", "papers100M": "time"}
 TEXT = ("num-node-list.csv.gz", "edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
 BINARY = ("data.npz", "node-label.npz")
-ARRAYS = "arrays"  # the folder beside raw/ that holds what was read, as .npy files
+ARRAYS = "arrays"  # the folder of .npy files, beside raw/
 
 
 @dataclass(frozen=True, kw_only=True)
 class OGB(Dataset):
-    """Papers that cite each other, or goods bought together, with OGB's own split.
+    """A citation or co-purchase graph with the split of OGB.
 
-    The text files of products and arxiv and the .npz files of papers100M are read once, in blocks, to .npy files.
-    ``directed`` keeps who cites whom; a paper without a label is in no split.
+    The text files of products and arxiv and the .npz files of papers100M are converted once, in blocks, to .npy
+    files. ``directed`` keeps the direction of citations; a paper without a label is in no split.
     """
 
     graph: Literal["products", "arxiv", "papers100M"]
@@ -41,26 +50,28 @@ class OGB(Dataset):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.directed and self.graph == "products":
-            raise FieldError("directed", True, "goods bought together have no direction; use directed=false")
+            raise FieldError("directed", True, "a co-purchase graph has no direction; use directed=false")
 
     def classification(self, feature_scaling: str) -> NodeClassification:
         """The classification of the graph, whose accuracy OGB's evaluator computes."""
         return replace(super().classification(feature_scaling), evaluator=f"ogbn-{self.graph}")
 
     def load(self) -> Graph:
-        """Read the files, which are fetched if they are missing, or what was made of them before."""
+        """Read the files, downloading and converting them if necessary."""
         folder = Path(self.data_dir) / f"ogbn_{self.graph}"
         splits = [f"split/{SPLITS[self.graph]}/{part}.csv.gz" for part in ("train", "valid", "test")]
         raw = [f"raw/{name}" for name in (BINARY if self.graph == "papers100M" else TEXT)]
-        download.ensure_unpacked(folder, [*raw, *splits], ADDRESS.format(ARCHIVES[self.graph]))
+        download.ensure_extracted(folder, [*raw, *splits], ADDRESS.format(ARCHIVES[self.graph]))
         published = PUBLISHED[f"ogbn-{self.graph}"]
-        read = _binary if self.graph == "papers100M" else _text
+        read = _read_binary if self.graph == "papers100M" else _read_text
         nodes, (source, target, features, labels) = read(folder, published.classes)
-        train, val, test = (np.sort(column(folder / split)) for split in splits)
+        train, val, test = (np.sort(read_csv_column(folder / split)) for split in splits)
         if self.check:
             classes = 1 + max(int(labels[part].max()) for part in arrays.chunks(labels))
-            split = shares(train, val, test)
-            compare(self.name, published, Statistics(nodes, len(source), features.shape[1], classes, split))
+            split = split_fractions(train, val, test)
+            check_statistics(
+                self.name, published, Statistics(nodes, len(source), features.shape[1], classes, split)
+            )
         return Graph(
             name=self.name,
             adjacency=CSR.from_edges(source, target, nodes, both=not self.directed),
@@ -75,72 +86,75 @@ class OGB(Dataset):
         )
 
 
-def _text(folder: Path, classes: int) -> tuple[int, list[Array]]:
-    """Nodes, sources, targets, features and labels of a data set in .csv.gz files."""
+def _read_text(folder: Path, classes: int) -> tuple[int, list[Array]]:
+    """Read the number of nodes, sources, targets, features and labels from .csv.gz files."""
     count, edges, features, labels = (folder / "raw" / name for name in TEXT)
-    nodes = _one(count, column(count))
+    nodes = _single_size(count, read_csv_column(count))
 
-    def ends() -> Iterator[tuple[Array, Array]]:
-        for block in table(edges, np.int64):
-            source, target = _nodes(block, nodes).T
+    def edge_blocks() -> Iterator[tuple[Array, Array]]:
+        for block in csv_blocks(edges, np.int64):
+            source, target = _node_indices(block, nodes).T
             yield source, target
 
-    def numbers() -> Iterator[tuple[Array]]:
-        return ((class_numbers(block[:, 0], classes),) for block in table(labels, np.float32))
+    def feature_blocks() -> Iterator[tuple[Array]]:
+        return ((block,) for block in csv_blocks(features, np.float32))
 
-    arrays = folder / ARRAYS
+    def label_blocks() -> Iterator[tuple[Array]]:
+        return ((class_indices(block[:, 0], classes),) for block in csv_blocks(labels, np.float32))
+
+    cache = folder / ARRAYS
     return nodes, [
-        *keep(edges, arrays, ("source", "target"), ends),
-        *keep(features, arrays, ("features",), lambda: ((block,) for block in table(features, np.float32))),
-        *keep(labels, arrays, ("labels",), numbers),
+        *cached_arrays(edges, cache, ("source", "target"), edge_blocks),
+        *cached_arrays(features, cache, ("features",), feature_blocks),
+        *cached_arrays(labels, cache, ("labels",), label_blocks),
     ]
 
 
-def _binary(folder: Path, classes: int) -> tuple[int, list[Array]]:
-    """Nodes, sources, targets, features and labels of a data set in .npz files."""
+def _read_binary(folder: Path, classes: int) -> tuple[int, list[Array]]:
+    """Read the number of nodes, sources, targets, features and labels from .npz files."""
     data, labels = (folder / "raw" / name for name in BINARY)
-    nodes = _one(data, Member.find(data, "num_nodes_list", WHOLE, 1).read())
-    edges = Member.find(data, "edge_index", WHOLE, 2)
-    features = Member.find(data, "node_feat", REAL, 2)
-    label = Member.find(labels, "node_label", REAL + WHOLE, 2)
-    with reading(data):
+    nodes = _single_size(data, NpzArray.open(data, "num_nodes_list", INTEGER, 1).read())
+    edges = NpzArray.open(data, "edge_index", INTEGER, 2)
+    features = NpzArray.open(data, "node_feat", FLOAT, 2)
+    label = NpzArray.open(labels, "node_label", FLOAT + INTEGER, 2)
+    with read_errors(data):
         if edges.shape[0] != 2 or features.fortran:
-            raise ValueError(f"edge_index of shape {edges.shape}, or node_feat column by column")
+            raise ValueError(f"edge_index has shape {edges.shape}, or node_feat is in Fortran order")
 
-    def ends() -> Iterator[tuple[Array, Array]]:
-        done = 0
+    def edge_blocks() -> Iterator[tuple[Array, Array]]:
+        position = 0
         for raw in edges.blocks(row=2 if edges.fortran else 1):
-            block = _nodes(raw, nodes)
-            cut = min(max(edges.shape[1] - done, 0), len(block))
-            yield (block[::2], block[1::2]) if edges.fortran else (block[:cut], block[cut:])
-            done += len(block)
+            block = _node_indices(raw, nodes)
+            sources = min(max(edges.shape[1] - position, 0), len(block))
+            yield (block[::2], block[1::2]) if edges.fortran else (block[:sources], block[sources:])
+            position += len(block)
 
-    def rows() -> Iterator[tuple[Array]]:
+    def feature_blocks() -> Iterator[tuple[Array]]:
         width = features.shape[1]
         return ((block.reshape(-1, width).astype(np.float32),) for block in features.blocks(width))
 
-    def numbers() -> Iterator[tuple[Array]]:
-        return ((class_numbers(block, classes),) for block in label.blocks())
+    def label_blocks() -> Iterator[tuple[Array]]:
+        return ((class_indices(block, classes),) for block in label.blocks())
 
-    arrays = folder / ARRAYS
+    cache = folder / ARRAYS
     return nodes, [
-        *keep(data, arrays, ("source", "target"), ends),
-        *keep(data, arrays, ("features",), rows),
-        *keep(labels, arrays, ("labels",), numbers),
+        *cached_arrays(data, cache, ("source", "target"), edge_blocks),
+        *cached_arrays(data, cache, ("features",), feature_blocks),
+        *cached_arrays(labels, cache, ("labels",), label_blocks),
     ]
 
 
-def _one(file: Path, sizes: Array) -> int:
-    """The size of the one graph."""
-    with reading(file):
+def _single_size(file: Path, sizes: Array) -> int:
+    """Return the size of the only graph."""
+    with read_errors(file):
         if len(sizes) != 1 or sizes[0] < 1:
-            raise ValueError(f"sizes of graphs {sizes[:3].tolist()}; there should be one graph")
+            raise ValueError(f"it has graphs of {sizes[:3].tolist()} nodes instead of one graph")
     return int(sizes[0])
 
 
-def _nodes(ends: Array, nodes: int) -> Array:
-    """The ends of edges in as few bytes as do."""
+def _node_indices(ends: Array, nodes: int) -> Array:
+    """Convert the ends of edges to the smallest index type; raise :class:`ValueError` if one is no node."""
     if len(ends) and (ends.min() < 0 or ends.max() >= nodes):
-        wrong = ends.min() if ends.min() < 0 else ends.max()
-        raise ValueError(f"an edge refers to node {wrong}, but nodes are numbered 0 to {nodes - 1}")
+        node = ends.min() if ends.min() < 0 else ends.max()
+        raise ValueError(f"an edge refers to node {node}, but nodes are numbered 0 to {nodes - 1}")
     return ends.astype(index_type(nodes))

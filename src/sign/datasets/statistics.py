@@ -1,4 +1,4 @@
-"""The published sizes of data sets, and the comparison of files with them."""
+"""Published statistics of data sets, and the check that files match them."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from sign.errors import SignError
 from sign.graph.csr import Array
 
 Split = tuple[float, ...]  # train, val, test
-TOLERANCE = 0.01  # of a split: shares are published as whole per cents
+TOLERANCE = 0.01  # of a split: fractions are published as whole percentages
 
 
 class Statistics(NamedTuple):
-    """A row of a table of data sets. An edge of an undirected graph counts once, or ``twice``.
+    """A row of a table of data sets. ``twice``: an edge of an undirected graph counts in both directions.
 
-    ``labelled`` is the share of nodes that are in a split; ``files_split`` is how the files divide them where that
-    is not what was published.
+    ``labelled`` is the fraction of nodes that are in a split; ``files_split`` is the split of the files where it
+    differs from the published one.
     """
 
     nodes: int
@@ -28,7 +28,7 @@ class Statistics(NamedTuple):
     twice: bool = False
 
     @property
-    def pairs(self) -> int:
+    def edges_once(self) -> int:
         """Edges, each counted once."""
         return self.edges // 2 if self.twice else self.edges
 
@@ -37,7 +37,7 @@ class Statistics(NamedTuple):
             f"{self.nodes:,} nodes, {self.edges:,} edges, {self.features:,} features, {self.classes} classes"
         )
         if self.split:
-            text += f", {' / '.join(f'{100 * share:.0f}' for share in self.split)} % in the splits"
+            text += f", {' / '.join(f'{100 * fraction:.0f}' for fraction in self.split)} % in the splits"
         return text
 
 
@@ -70,22 +70,23 @@ PUBLISHED = {
 }
 
 
-def compare(name: str, published: Statistics, found: Statistics) -> None:
-    """Refuse files that are not the published data set."""
-    same = found[:4] == published[:4]
-    if found.split and published.split:
+def check_statistics(name: str, published: Statistics, actual: Statistics) -> None:
+    """Raise :class:`SignError` if the files are not the published data set."""
+    same = actual[:4] == published[:4]
+    if actual.split and published.split:
         allowed = (published.split, published.files_split or published.split)
         same &= any(
-            all(abs(a - b) <= TOLERANCE for a, b in zip(found.split, split, strict=True)) for split in allowed
+            all(abs(a - b) <= TOLERANCE for a, b in zip(actual.split, split, strict=True))
+            for split in allowed
         )
     if not same:
         raise SignError(
-            f"{name}: the files have {found}, but what was published has {published}; "
-            "fetch them again, or set dataset.check=false to take them as they are"
+            f"{name}: the files have {actual}, the published data set has {published}; "
+            "download them again, or set dataset.check=false to use them as they are"
         )
 
 
-def shares(*splits: Array) -> Split:
-    """The share of each split in all of them."""
+def split_fractions(*splits: Array) -> Split:
+    """Return the fraction of each split in the union of all."""
     total = max(1, sum(len(split) for split in splits))
     return tuple(len(split) / total for split in splits)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sign.datasets.exported_hops import CARD, HOPS, LABELS, ROWS
+from sign.datasets.exported_hops import DESCRIPTION, HOPS, LABELS, ROWS
 from sign.diffusion.precompute import Hops, Precomputation
 from sign.errors import SignError
 from sign.graph.classification import NodeClassification
@@ -75,4 +75,4 @@ def _write(source: Precomputation, classification: NodeClassification, hops: Hop
             for scope in classification.scopes
         ],
     }
-    (folder / CARD).write_text(json.dumps(card, indent=2) + "\n")
+    (folder / DESCRIPTION).write_text(json.dumps(card, indent=2) + "\n")

@@ -377,17 +377,20 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
             r"there are no labels; looked for labels.npy.*a column label",
         ),
         ({"nodes.csv": "id,label\na,1\nb,2\nc,3\n"}, r"there are no features; looked for features.npy"),
-        ({"edges.npy": np.zeros((2, 3), int)}, r"has edges.csv and edges.npy; keep one of them"),
+        ({"edges.npy": np.zeros((2, 3), int)}, r"has edges.csv and edges.npy; keep one, or select one"),
         ({"edges.csv": "source,target\na,z\n"}, r"edges.csv, column target: 'z' is not the id of a node"),
-        ({"edges.csv": ""}, r"edges.csv: is empty"),
+        ({"edges.csv": ""}, r"edges.csv: the file or its first line is empty"),
         ({"edges.csv": "source,target\na,b,c\n"}, r"edges.csv: cannot be read as a table .*got 3"),
-        ({"edges.csv": "begin,target\na,b\n"}, r"edges.csv: has columns begin, target; name the ends"),
-        ({"edges.csv": "a\nb\n"}, r"edges.csv: name the ends of edges .* or write two columns"),
+        ({"edges.csv": "begin,target\na,b\n"}, r"edges.csv: has columns begin, target; name the columns"),
+        (
+            {"edges.csv": "a\nb\n"},
+            r"edges.csv: name the columns of sources and targets .* or write two columns",
+        ),
         ({"edges.csv": "a,b,-2\n"}, r"an edge has weight -2.0; weights must be positive"),
         ({"edges.csv": "a,b,big\n"}, r"column 2: not every cell is a number .*'big'"),
         (
             {"edges.csv": "u,v\n", "nodes.csv": "id,label,x\nu,0,1\nv,1,2\n"},
-            r"its first line can be a header or an edge",
+            r"its first line could be a header or an edge",
         ),
         (
             {
@@ -395,12 +398,15 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
                 "edges.npy": np.array([[0, 1], [1, 2]]),
                 "nodes.csv": "label,x\n0,1\n1,2\n0,3\n",
             },
-            r"2 × 2 can be read in two ways",
+            r"2 × 2 array is ambiguous",
         ),
-        ({"edges.csv": None, "edges.npy": np.zeros((2, 3))}, r"float64 of shape \(2, 3\); edges are whole"),
+        (
+            {"edges.csv": None, "edges.npy": np.zeros((2, 3))},
+            r"float64 of shape \(2, 3\); edges must be integers",
+        ),
         (
             {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n"},
-            r"column source: not every cell is a whole number .*'[ab]'",
+            r"column source: not every cell is an integer .*'[ab]'",
         ),
         (
             {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n", "edges.csv": "0,3\n"},
@@ -414,31 +420,40 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
             r"column x: not every cell is a number .*'red'",
         ),
         ({"nodes.csv": "id,label,y,x\na,0,1,1\n"}, r"the columns label and y mean the same"),
-        ({"nodes.csv": "id,label,label_a,x\na,0,1,1\n"}, r"the columns label and label_a both hold labels"),
+        (
+            {"nodes.csv": "id,label,label_a,x\na,0,1,1\n"},
+            r"the columns label and label_a both contain labels",
+        ),
         (
             {"nodes.csv": ",id,label,x\n0,a,0,1\n"},
             r"nodes.csv: a column has no name; write the table without",
         ),
-        ({"nodes.csv": "id,label,split,x\na,0,trian,1\n"}, r"column split: 'trian' is no split; use train"),
+        (
+            {"nodes.csv": "id,label,split,x\na,0,trian,1\n"},
+            r"column split: 'trian' is not a split; use train",
+        ),
         (
             {"nodes.csv": "id,label,split,x\na,0,train,1\nb,,test,1\nc,0,,1\n"},
-            r"node number 1 is in the test split",
+            r"node 1 is in the test split",
         ),
         ({"nodes.csv": "id,label,split,x\na,0,,1\nb,,,1\nc,0,test,1\n"}, r"the train split is empty"),
         ({"nodes.csv": "id,label,x\na,,1\nb,-1,1\nc,,1\n"}, r"column label: no node has a label"),
-        ({"nodes.csv": "id,label,x\na,-2,1\nb,0,1\nc,1,1\n"}, r"label -2; labels are >= 0"),
-        ({"labels.npy": np.arange(3)}, r"labels.npy: the column label of .*nodes.csv holds labels, too"),
-        ({"train.txt": "a\n"}, r"train.txt: the column split of .*nodes.csv holds splits, too"),
+        ({"nodes.csv": "id,label,x\na,-2,1\nb,0,1\nc,1,1\n"}, r"label -2: labels must be >= 0"),
+        ({"labels.npy": np.arange(3)}, r"labels.npy: the column label of .*nodes.csv also contains labels"),
+        ({"train.txt": "a\n"}, r"train.txt: the column split of .*nodes.csv also contains splits"),
         ({"features.npy": np.ones((2, 2))}, r"features.npy: has 2 rows for 3 nodes"),
-        ({"features.npy": np.ones(3)}, r"features.npy: float64 of shape \(3,\); features are numbers"),
+        (
+            {"features.npy": np.ones(3)},
+            r"features.npy: contains float64 of shape \(3,\); features must be numbers",
+        ),
         ({"features.npy": np.full((3, 1), np.nan)}, r"feature 0 of node 0 is nan"),
         ({"features.npy": np.full((3, 1), 1e300)}, r"feature 0 of node 0 is inf"),
-        ({"features.npy": "no array"}, r"features.npy: cannot be read as an array of numpy"),
+        ({"features.npy": "no array"}, r"features.npy: cannot be read as a numpy array"),
         ({"features.npz": "no matrix"}, r"features.npz: cannot be read as a sparse matrix"),
         ({"features.parquet": "no table"}, r"features.parquet: cannot be read as a table"),
         (
             {"nodes.csv": "id,x\na,1\nb,2\nc,3\n", "labels.npy": np.array([[0, 1], [1, 0], [2, 1]])},
-            r"labels.npy: has 2; several labels a node are columns of 0 and 1",
+            r"labels.npy: contains 2; several labels per node must be columns of 0 and 1",
         ),
         (
             {"nodes.csv": "id,x\na,1\nb,2\nc,3\n", "labels.npy": np.arange(4)},
@@ -533,7 +548,7 @@ def test_nothing_is_ever_unpickled(fill: Callable[..., Custom], tmp_path: Path) 
     trap = tmp_path / "trap"
     dataset, payload = fill({}), np.array([Payload(trap)] * 3, dtype=object)
     np.save(tmp_path / "features.npy", payload, allow_pickle=True)
-    with pytest.raises(SignError, match=r"features.npy: cannot be read as an array"):
+    with pytest.raises(SignError, match=r"features.npy: cannot be read as a numpy array"):
         dataset.load()
     (tmp_path / "features.npy").unlink()
     np.savez(tmp_path / "features.npz", format="csr", data=payload, indices=[0], indptr=[0, 1], shape=(3, 1))
@@ -541,7 +556,7 @@ def test_nothing_is_ever_unpickled(fill: Callable[..., Custom], tmp_path: Path) 
         dataset.load()
     for content in (Payload(trap), {"x": Payload(trap)}):
         torch.save(content, tmp_path / "data.pt")
-        with pytest.raises(SignError, match=r"data.pt: cannot be read as one Data of PyG"):
+        with pytest.raises(SignError, match=r"data.pt: cannot be read as a Data object of PyG"):
             Custom(path=str(tmp_path / "data.pt")).load()
     assert not trap.exists()
 
@@ -604,13 +619,13 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
         ({"x": torch.eye(3)}, "4 rows for 3 nodes"),
         ({"edge_index": torch.zeros(3, 2)}, "edge_index has shape"),
         ({"train_mask": torch.ones(4, 2) > 0}, "train_mask has shape"),
-        ({"x": "text"}, "cannot be read as one Data"),
+        ({"x": "text"}, "cannot be read as a Data object"),
     ):
         torch.save(data.clone().update(change), file)
         with pytest.raises(SignError, match=sentence):
             Custom(path=str(file)).load()
     torch.save({"x": torch.eye(3)}, file)
-    with pytest.raises(SignError, match="holds a dict; save one Data of PyG"):
+    with pytest.raises(SignError, match="contains a dict; save a Data object of PyG"):
         Custom(path=str(file)).load()
 
 
@@ -637,10 +652,13 @@ def test_columns_of_parquet(fill: Callable[..., Custom], tmp_path: Path) -> None
     assert graph.val.tolist() == [2]
     assert graph.features.tolist() == [[1, 1], [2, 0], [3, 1]]
     for changed, sentence in (
-        ({"when": pa.array([1, 2, 3], pa.date32())}, r"column when: holds date32\[day\]; numbers or text"),
+        (
+            {"when": pa.array([1, 2, 3], pa.date32())},
+            r"column when: contains date32\[day\]; it must be numbers",
+        ),
         ({"__index_level_0__": [0, 1, 2]}, "write the table without its index"),
-        ({"id": [0.0, 1.0, 2.0]}, "column id: holds double; ids are whole numbers or text"),
-        ({"label": [0.5, 1, 1]}, "column label: not every cell is a whole number"),
+        ({"id": [0.0, 1.0, 2.0]}, "column id: contains double; ids must be integers or text"),
+        ({"label": [0.5, 1, 1]}, "column label: not every cell is an integer"),
     ):
         pyarrow.parquet.write_table(pa.table(columns | changed), tmp_path / "nodes.parquet")
         with pytest.raises(SignError, match=sentence):

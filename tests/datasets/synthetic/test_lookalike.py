@@ -17,7 +17,7 @@ def test_sizes_are_those_of_the_data_set(like: str) -> None:
     graph = Lookalike(name="look-alike", like=like, scale=scale).load()
     edges = graph.adjacency.entries / (1 if size.directed else 2)
     assert graph.nodes == pytest.approx(size.nodes * scale, rel=0.05)
-    assert 0.3 < edges / (size.pairs * scale) <= 1.001  # small dense graphs draw many edges twice
+    assert 0.3 < edges / (size.edges_once * scale) <= 1.001  # small dense graphs draw many edges twice
     assert graph.features.shape[1] == size.features
     assert (graph.classes, graph.multilabel, graph.directed) == (size.classes, size.multilabel, size.directed)
     used = sum(len(graph.nodes_of(split)) for split in ("train", "val", "test"))

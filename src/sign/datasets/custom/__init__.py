@@ -1,1 +1,1 @@
-"""Graphs in the user's own files."""
+"""Graphs in files of the user."""

@@ -1,4 +1,4 @@
-"""A graph of the user's own, from files with conventional names: see the README for their layout."""
+"""A user's graph, from files with conventional names; the documentation describes the layout."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from sign.datasets.base import Dataset, split_by_fraction
+from sign.datasets.base import Dataset
+from sign.datasets.splits import split_by_fraction
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import SPLITS, Graph
@@ -14,17 +15,17 @@ from sign.system.hashing import file_digest
 from sign.validation import Range, Seed
 
 if TYPE_CHECKING:
-    from sign.datasets.custom.parts import Parts
+    from sign.datasets.custom.parts import GraphParts
 
 FILES = ("edges", "nodes", "features", "labels", *SPLITS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Custom(Dataset):
-    """The files in the folder ``path``, or a ``Data`` of PyG. A setting such as ``edges`` names another file.
+    """Files in the folder ``path``, or a ``Data`` of PyG. A setting such as ``edges`` selects another file.
 
-    An undirected graph may list its edges once or in both directions. Without splits in the files, the
-    fractions of the labelled nodes are drawn by ``split_seed``.
+    An undirected graph may list its edges once or in both directions. Without splits in the files, fractions of the
+    labelled nodes are drawn with ``split_seed``.
     """
 
     name: str = "custom"
@@ -44,7 +45,7 @@ class Custom(Dataset):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not Path(self.path).exists():
-            raise FieldError("path", self.path, "there is no such folder, nor a file")
+            raise FieldError("path", self.path, "there is no such folder or file")
         if self.train_fraction + self.val_fraction > 0.99:
             raise FieldError("val_fraction", self.val_fraction, "training and validation leave no test nodes")
 
@@ -77,7 +78,7 @@ class Custom(Dataset):
     def _file_names(self) -> dict[str, str | None]:
         return {name: getattr(self, name) for name in FILES}
 
-    def _read(self) -> "Parts":
+    def _read(self) -> "GraphParts":
         path = Path(self.path)
         if not path.is_dir():
             from sign.datasets.custom.pyg_data import read_pyg
@@ -87,10 +88,10 @@ class Custom(Dataset):
 
         return read_folder(path, self._file_names)
 
-    def _adjacency(self, parts: "Parts") -> CSR:
+    def _adjacency(self, parts: "GraphParts") -> CSR:
         edges = (parts.source, parts.target, len(parts.features), parts.weights)
         if parts.weights is not None and not self.directed:
-            # Where the file has both directions, adding reverses would double the weights.
+            # If the file has both directions, adding reverse edges would double the weights.
             listed = CSR.from_edges(*edges)
             if listed.is_symmetric():
                 return listed
@@ -99,14 +100,14 @@ class Custom(Dataset):
     def _draw(self, labels: Array) -> dict[str, Array]:
         labelled = np.flatnonzero(_is_labelled(labels))
         drawn = split_by_fraction(len(labelled), self.train_fraction, self.val_fraction, self.split_seed)
-        return {split: labelled[places] for split, places in zip(SPLITS, drawn, strict=True)}
+        return {split: labelled[positions] for split, positions in zip(SPLITS, drawn, strict=True)}
 
     def _check_labels(self, labels: Array, splits: dict[str, Array]) -> None:
         for split, nodes in splits.items():
             unknown = nodes[~_is_labelled(labels)[nodes]]
             if len(unknown):
                 raise SignError(
-                    f"dataset.path={self.path}: node number {unknown[0]} is in the {split} split, but has no label"
+                    f"dataset.path={self.path}: node {unknown[0]} is in the {split} split, but has no label"
                 )
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from sign.datasets.custom.arrays import check_rows, dense_features, find, read_array, sparse_features
+from sign.datasets.custom.arrays import check_rows, dense_features, find_file, read_array, sparse_features
 from sign.datasets.custom.edges import EDGES, read_edges
-from sign.datasets.custom.labels import class_numbers, label_matrix
-from sign.datasets.custom.node_ids import ID, Identity
-from sign.datasets.custom.parts import Parts
-from sign.datasets.custom.splits import LISTS, by_lists, by_words
+from sign.datasets.custom.labels import class_indices, label_matrix
+from sign.datasets.custom.node_ids import ID, NodeIds
+from sign.datasets.custom.parts import GraphParts
+from sign.datasets.custom.splits import LISTS, splits_of_column, splits_of_lists
 from sign.datasets.custom.tables import TABLES, Column, Table, read_table
 from sign.errors import SignError
 from sign.graph.csr import Array
@@ -24,116 +24,114 @@ ENDINGS = {
 }
 LABEL, LABEL_PREFIX = ("label", "labels", "class", "y"), "label_"
 SPLIT = ("split",)
-FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0"}  # cells of several labels a node
+FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0"}  # cells of multilabel columns
 
 
-def read_folder(folder: Path, given: Mapping[str, str | None]) -> Parts:
-    """Read what is there; ``given`` names files that are called otherwise, relative to the folder."""
-    files = find_files(folder, given)
+def read_folder(folder: Path, settings: Mapping[str, str | None]) -> GraphParts:
+    """Read the files of a folder; ``settings`` overrides their conventional names."""
+    files = find_files(folder, settings)
     edges = files["edges"]
     if edges is None:
-        raise _nothing(folder, "edges")
+        raise _missing_files(folder, "edges")
     table = None if files["nodes"] is None else read_table(files["nodes"])
-    identity = None if table is None else Identity.of(table)
-    labels, classes = _labels(folder, files["labels"], table, identity)
-    identity = identity or Identity(len(labels))
-    features = _features(folder, files["features"], table, identity)
-    splits = _splits(files, table, identity)
-    source, target, weights = read_edges(edges, identity)
-    return Parts(source, target, weights, features, labels, classes, splits)
+    ids = None if table is None else NodeIds.of(table)
+    labels, classes = _labels(folder, files["labels"], table, ids)
+    ids = ids or NodeIds(len(labels))
+    features = _features(folder, files["features"], table, ids)
+    splits = _splits(files, table, ids)
+    source, target, weights = read_edges(edges, ids)
+    return GraphParts(source, target, weights, features, labels, classes, splits)
 
 
-def find_files(folder: Path, given: Mapping[str, str | None]) -> dict[str, Path | None]:
-    """The file of each part of the graph, or None where the folder has none."""
-    return {name: find(folder, name, given[name], endings) for name, endings in ENDINGS.items()}
+def find_files(folder: Path, settings: Mapping[str, str | None]) -> dict[str, Path | None]:
+    """Return the file of each part of the graph, or None if the folder has none."""
+    return {name: find_file(folder, name, settings[name], endings) for name, endings in ENDINGS.items()}
 
 
-def _labels(
-    folder: Path, file: Path | None, nodes: Table | None, identity: Identity | None
-) -> tuple[Array, int]:
-    """Class numbers or a matrix, and the number of classes, from the file of labels or the table of nodes."""
+def _labels(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds | None) -> tuple[Array, int]:
+    """Read class indices or a label matrix, and the number of classes, from the labels file or the nodes table."""
     columns = [] if nodes is None else _label_columns(nodes)
     if file is None:
         if nodes is None or not columns:
-            raise _nothing(folder, "labels", "a column label in the nodes table")
+            raise _missing_files(folder, "labels", "a column label in the nodes table")
         return _from_columns(nodes, columns)
     if nodes is not None and columns:
         raise SignError(
-            f"{file}: the column {columns[0]} of {nodes.file} holds labels, too; remove one of them"
+            f"{file}: the column {columns[0]} of {nodes.file} also contains labels; remove one of them"
         )
     if file.suffix == ".npy":
         labels, classes = labels_of(read_array(file), str(file))
     else:
         table = read_table(file, _is_label_header)
-        table = (identity or Identity(table.rows)).in_order(table)
+        table = (ids or NodeIds(table.rows)).sort_rows(table)
         labels, classes = _from_columns(table, list(table.columns))
-    if identity is not None:
-        check_rows(len(labels), identity.nodes, file)
+    if ids is not None:
+        check_rows(len(labels), ids.nodes, file)
     return labels, classes
 
 
 def _is_label_header(cells: set[str]) -> bool:
-    """Whether the first line of a file of labels names columns: in a file of several, all else are numbers."""
+    """Return whether the first line of a labels file is a header: multilabel cells are numbers."""
     return bool(cells & {*ID, *LABEL}) or (len(cells) > 1 and not cells <= FLAGS)
 
 
 def _label_columns(nodes: Table) -> list[str]:
-    """The column of labels of a table of nodes, or its columns label_…, one for each of several labels."""
-    several = [name for name in nodes.columns if name.lower().startswith(LABEL_PREFIX)]
-    one = nodes.pick(LABEL)
-    if one is not None and several:
-        raise SignError(f"{nodes.file}: the columns {one} and {several[0]} both hold labels; keep one")
-    return several if one is None else [one]
+    """Return the label column of the nodes table, or its columns ``label_…`` of a multilabel graph."""
+    multiple = [name for name in nodes.columns if name.lower().startswith(LABEL_PREFIX)]
+    single = nodes.pick(LABEL)
+    if single is not None and multiple:
+        raise SignError(f"{nodes.file}: the columns {single} and {multiple[0]} both contain labels; keep one")
+    return multiple if single is None else [single]
 
 
 def _from_columns(table: Table, names: list[str]) -> tuple[Array, int]:
     if len(names) == 1:
-        return class_numbers(table.column(names[0]))
+        return class_indices(table.column(names[0]))
     return label_matrix(table.matrix(names), str(table.file)), len(names)
 
 
 def labels_of(array: Array, where: str) -> tuple[Array, int]:
-    """Class numbers of a list of labels, or of a single column; several columns are a matrix."""
+    """Convert one column of labels to class indices, or several columns to a label matrix."""
     if array.ndim == 2 and array.shape[1] > 1:
         return label_matrix(array, where), array.shape[1]
     if array.ndim == 0 or array.size != len(array):
-        raise SignError(f"{where}: has shape {array.shape}; labels are a list, or columns of 0 and 1")
-    return class_numbers(Column.of(array.reshape(-1), where))
+        raise SignError(f"{where}: has shape {array.shape}; labels must be a list, or columns of 0 and 1")
+    return class_indices(Column.of(array.reshape(-1), where))
 
 
-def _features(folder: Path, file: Path | None, nodes: Table | None, identity: Identity) -> Features:
-    """The file of features, or else all columns of the table of nodes that mean nothing else."""
+def _features(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds) -> Features:
+    """Read the features file, or all columns of the nodes table that have no other meaning."""
     if file is not None and file.suffix == ".npz":
-        return sparse_features(file, identity.nodes)
+        return sparse_features(file, ids.nodes)
     if file is not None and file.suffix == ".npy":
         array = read_array(file)
-        check_rows(len(array) if array.ndim else 0, identity.nodes, file)
+        check_rows(len(array) if array.ndim else 0, ids.nodes, file)
         return dense_features(array, file)
     if file is not None:
-        table = identity.in_order(read_table(file))
-        check_rows(table.rows, identity.nodes, file)
+        table = ids.sort_rows(read_table(file))
+        check_rows(table.rows, ids.nodes, file)
         return dense_features(table.matrix(list(table.columns)), file)
     if nodes is not None:
         other = {*_label_columns(nodes), nodes.pick(ID), nodes.pick(SPLIT)}
         if columns := [name for name in nodes.columns if name not in other]:
             return dense_features(nodes.matrix(columns), nodes.file)
-    raise _nothing(folder, "features", "columns of numbers in the nodes table")
+    raise _missing_files(folder, "features", "columns of numbers in the nodes table")
 
 
-def _splits(
-    files: Mapping[str, Path | None], nodes: Table | None, identity: Identity
-) -> dict[str, Array] | None:
-    """The nodes of each split, if there is a column or a file that says so."""
+def _splits(files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds) -> dict[str, Array] | None:
+    """Read the nodes of each split from a column or from files, if there are any."""
     lists = {split: file for split in SPLITS if (file := files[split]) is not None}
     column = None if nodes is None else nodes.pick(SPLIT)
     if nodes is None or column is None:
-        return by_lists(lists, identity) if lists else None
+        return splits_of_lists(lists, ids) if lists else None
     for file in lists.values():
-        raise SignError(f"{file}: the column {column} of {nodes.file} holds splits, too; remove one of them")
-    return by_words(nodes.column(column))
+        raise SignError(
+            f"{file}: the column {column} of {nodes.file} also contains splits; remove one of them"
+        )
+    return splits_of_column(nodes.column(column))
 
 
-def _nothing(folder: Path, name: str, otherwise: str | None = None) -> SignError:
-    looked = ", ".join(f"{name}{ending}" for ending in ENDINGS[name])
-    also = f" and {otherwise}" if otherwise else ""
-    return SignError(f"{folder}: there are no {name}; looked for {looked}{also}")
+def _missing_files(folder: Path, name: str, alternative: str | None = None) -> SignError:
+    names = ", ".join(f"{name}{ending}" for ending in ENDINGS[name])
+    also = f" and {alternative}" if alternative else ""
+    return SignError(f"{folder}: there are no {name}; looked for {names}{also}")

@@ -1,4 +1,4 @@
-"""What nodes are called in files, and their numbers in the graph."""
+"""Ids of nodes in files, and their indices in the graph."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,23 +13,23 @@ ID = ("id", "node", "node_id")
 
 
 @dataclass(frozen=True, eq=False)
-class Identity:
-    """The nodes in order. Without ``names``, whole numbers or text, they are called 0, 1, …"""
+class NodeIds:
+    """The ids of all nodes in order, integers or text; without ``ids`` they are 0, 1, …"""
 
     nodes: int
-    names: Any = None
+    ids: Any = None
 
     @classmethod
-    def of(cls, table: Table) -> "Identity":
-        """The nodes of a table, by its column of ids if it has one."""
+    def of(cls, table: Table) -> "NodeIds":
+        """Read the ids of the nodes table from its id column, if it has one."""
         import pyarrow.compute as pc
 
-        chosen = table.pick(ID)
-        if chosen is None:
+        name = table.pick(ID)
+        if name is None:
             return cls(table.rows)
-        column = table.column(chosen)
+        column = table.column(name)
         if not (column.is_text or str(column.values.type) == "int64"):
-            raise SignError(f"{column.where}: holds {column.values.type}; ids are whole numbers or text")
+            raise SignError(f"{column.where}: contains {column.values.type}; ids must be integers or text")
         if column.values.null_count:
             raise SignError(f"{column.where}: row {column.first_null()} has no id")
         counts = pc.value_counts(column.values)
@@ -38,45 +38,45 @@ class Identity:
             raise SignError(f"{column.where}: {duplicate} is duplicated; ids must be unique")
         return cls(table.rows, column.values)
 
-    def numbers(self, column: Column) -> Array:
-        """The number of each node that is named in a column."""
+    def indices(self, column: Column) -> Array:
+        """Return the node index of each id in a column."""
         import pyarrow.compute as pc
 
-        if self.names is None:
-            return column.whole_numbers()
-        wanted, names = column.values, self.names
-        if wanted.type != names.type:  # one of them was read from text
-            wanted, names = wanted.cast("string"), names.cast("string")
-        found = pc.index_in(wanted, value_set=names.combine_chunks())
-        if found.null_count:
-            unknown = wanted.filter(pc.is_null(found))[0].as_py()
-            name = "an empty cell" if unknown is None else f"{unknown!r}"
+        if self.ids is None:
+            return column.integers()
+        values, ids = column.values, self.ids
+        if values.type != ids.type:  # one of them was read from text
+            values, ids = values.cast("string"), ids.cast("string")
+        positions = pc.index_in(values, value_set=ids.combine_chunks())
+        if positions.null_count:
+            unknown = values.filter(pc.is_null(positions))[0].as_py()
+            cell = "an empty cell" if unknown is None else f"{unknown!r}"
             raise SignError(
-                f"{column.where}: {name} is not the id of a node; add the node, or remove the row"
+                f"{column.where}: {cell} is not the id of a node; add the node, or remove the row"
             )
-        numbers: Array = found.cast("int64").to_numpy()
-        return numbers
+        indices: Array = positions.cast("int64").to_numpy()
+        return indices
 
-    def has(self, name: str) -> bool:
-        """Whether a node is called so."""
+    def contains(self, text: str) -> bool:
+        """Return whether a node has this id."""
         import pyarrow.compute as pc
 
-        return self.names is not None and bool(pc.index(self.names.cast("string"), name).as_py() >= 0)
+        return self.ids is not None and bool(pc.index(self.ids.cast("string"), text).as_py() >= 0)
 
-    def in_order(self, table: Table) -> Table:
-        """The rows of a table in the order of the nodes, if it has ids; without them."""
-        chosen = table.pick(ID)
-        if chosen is None:
+    def sort_rows(self, table: Table) -> Table:
+        """Sort the rows of a table by its ids, if it has any, and remove the id column."""
+        name = table.pick(ID)
+        if name is None:
             return table
-        if self.names is None:
+        if self.ids is None:
             raise SignError(
-                f"{table.file}: has ids, but nodes have none; put an id column into the nodes table"
+                f"{table.file}: has ids, but the nodes have none; add an id column to the nodes table"
             )
-        numbers = self.numbers(table.column(chosen))
-        if len(np.unique(numbers)) < len(numbers):
-            raise SignError(f"{table.file}, column {chosen}: an id is duplicated; write one row per node")
-        order = np.argsort(numbers)
-        others = {name: column.take(order) for name, column in table.columns.items() if name != chosen}
+        indices = self.indices(table.column(name))
+        if len(np.unique(indices)) < len(indices):
+            raise SignError(f"{table.file}, column {name}: an id is duplicated; write one row per node")
+        order = np.argsort(indices)
+        others = {other: column.take(order) for other, column in table.columns.items() if other != name}
         if not others:
-            raise SignError(f"{table.file}: has ids and nothing else")
+            raise SignError(f"{table.file}: has no column beside the ids")
         return Table(table.file, others)

@@ -1,4 +1,4 @@
-"""What a graph is made of, when it was read and before it is built."""
+"""The parts of a graph that were read from files, before it is built."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from sign.graph.features import Features
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """Edges by node numbers, features, labels and, unless they are still to be drawn, splits."""
+class GraphParts:
+    """Edges as node indices, features, labels and, unless they are drawn later, splits."""
 
     source: Array
     target: Array

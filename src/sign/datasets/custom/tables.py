@@ -1,4 +1,4 @@
-"""Parquet and text tables, and their columns as numbers, text or truth values."""
+"""Parquet and text tables, and their columns as numbers, text or booleans."""
 
 import csv
 import gzip
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sign.datasets.custom.arrays import opened
+from sign.datasets.custom.arrays import REMEDY
+from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.system import arrays
@@ -30,11 +31,11 @@ class Column:
 
     @classmethod
     def of(cls, values: Any, where: str) -> "Column":
-        """An Arrow column, or an array of numpy, with one of the types above."""
+        """Convert an Arrow column or a numpy array to one of the types of the class."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        with opened(where, "a column"):
+        with read_errors(where, "a column", REMEDY):
             if isinstance(values, np.ndarray):
                 values = pa.chunked_array([pa.array(values, from_pandas=True)])
             if pa.types.is_dictionary(values.type):
@@ -49,7 +50,7 @@ class Column:
                 values = values.cast(pa.float64())
                 values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
             elif not pa.types.is_boolean(kind):
-                raise SignError(f"{where}: holds {kind}; numbers or text are wanted")
+                raise SignError(f"{where}: contains {kind}; it must be numbers or text")
         return cls(values, where)
 
     def __len__(self) -> int:
@@ -57,29 +58,29 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether it holds text."""
+        """Whether it contains text."""
         return str(self.values.type) == "string"
 
     def numbers(self) -> Array:
-        """Doubles, with NaN where there is nothing."""
-        found: Array = self.cast("double", "a number").to_numpy()
-        return found
+        """Return doubles, NaN for empty cells."""
+        numbers: Array = self.cast("double", "a number").to_numpy()
+        return numbers
 
-    def whole_numbers(self) -> Array:
-        """Whole numbers; every cell has to have one."""
+    def integers(self) -> Array:
+        """Return integers; raise :class:`SignError` for an empty cell."""
         if self.values.null_count:
-            raise SignError(f"{self.where}: row {self.first_null()} is empty; it must hold a whole number")
-        found: Array = self.cast("int64", "a whole number").to_numpy()
-        return found
+            raise SignError(f"{self.where}: row {self.first_null()} is empty; it must be an integer")
+        integers: Array = self.cast("int64", "an integer").to_numpy()
+        return integers
 
     def first_null(self) -> int:
-        """The first row that has nothing, counted from 0."""
+        """Return the first row with an empty cell, counted from 0."""
         import pyarrow.compute as pc
 
         return int(pc.index(pc.is_null(self.values), value=True).as_py())
 
     def cast(self, kind: str, what: str) -> Any:
-        """The values as another type, where each of them can be that."""
+        """Convert the values to another type; raise :class:`SignError` if one cannot be converted."""
         import pyarrow as pa
 
         try:
@@ -90,7 +91,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The columns of a file by name. Without a ``header`` the names are "0", "1", …"""
+    """Columns of a file by name; without a ``header`` the names are "0", "1", …"""
 
     file: Path
     columns: dict[str, Any]
@@ -102,28 +103,28 @@ class Table:
         return len(next(iter(self.columns.values())))
 
     def column(self, name: str) -> Column:
-        """One column."""
+        """Return a column."""
         return Column.of(self.columns[name], f"{self.file}, column {name}")
 
     def pick(self, names: Collection[str]) -> str | None:
-        """The column that has one of these names, in capitals or not."""
-        found = [name for name in self.columns if name.lower() in names]
-        if len(found) > 1:
-            raise SignError(f"{self.file}: the columns {' and '.join(found)} mean the same; keep one")
-        return found[0] if found else None
+        """Return the column with one of these names, ignoring case, if any."""
+        matches = [name for name in self.columns if name.lower() in names]
+        if len(matches) > 1:
+            raise SignError(f"{self.file}: the columns {' and '.join(matches)} mean the same; keep one")
+        return matches[0] if matches else None
 
     def matrix(self, names: Collection[str]) -> Floats:
-        """Columns side by side, with NaN where there is nothing."""
+        """Return columns as a float32 matrix, NaN for empty cells."""
         matrix = arrays.empty((self.rows, len(names)), np.float32)
-        with np.errstate(over="ignore"):  # the graph refuses what has become infinite
-            for place, name in enumerate(names):
-                matrix[:, place] = self.column(name).numbers()
+        with np.errstate(over="ignore"):  # infinite values are refused by Graph
+            for position, name in enumerate(names):
+                matrix[:, position] = self.column(name).numbers()
         return matrix
 
 
 def read_table(file: Path, is_header: Callable[[set[str]], bool] = bool) -> Table:
-    """Read a table; ``is_header`` tells by the cells, in small letters, whether the first line of text is one."""
-    with opened(file, "a table"):
+    """Read a table; ``is_header`` decides by its lower-case cells whether the first line of text is a header."""
+    with read_errors(file, "a table", REMEDY):
         if file.suffix == ".parquet":
             import pyarrow.parquet as pq
 
@@ -137,29 +138,29 @@ def read_table(file: Path, is_header: Callable[[set[str]], bool] = bool) -> Tabl
 
 
 def _first_line(file: Path, is_header: Callable[[set[str]], bool]) -> tuple[bool, list[str]]:
-    """Whether there is a header, and the names of the columns."""
+    """Return whether there is a header, and the names of the columns."""
     with (gzip.open if file.suffix == ".gz" else open)(
         file, "rt", encoding="utf-8-sig", newline=""
     ) as stream:
         line = stream.readline()
     cells = [cell.strip() for row in csv.reader([line], delimiter=_delimiter(file)) for cell in row]
     if not any(cells):
-        raise SignError(f"{file}: is empty, or its first line is; write a table")
+        raise SignError(f"{file}: the file or its first line is empty; write a table")
     if not is_header({cell.lower() for cell in cells}):
-        return False, [str(place) for place in range(len(cells))]
+        return False, [str(position) for position in range(len(cells))]
     _check_names(file, cells)
     return True, cells
 
 
 def _read_text(file: Path, names: list[str], header: bool) -> Any:
-    """The whole file as text: what looks like a number may be a name, such as 007."""
+    """Read all columns as text: what looks like a number may be an id, such as 007."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
     return arrow.read_csv(
         str(file),
         arrow.ReadOptions(column_names=names, skip_rows=int(header), block_size=BLOCK),
-        # In a file of one column an empty line is a row that has nothing.
+        # In a file of one column an empty line is a row with an empty cell.
         arrow.ParseOptions(delimiter=_delimiter(file), ignore_empty_lines=len(names) > 1),
         arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
     )
@@ -170,11 +171,11 @@ def _delimiter(file: Path) -> str:
 
 
 def _check_names(file: Path, names: list[str]) -> None:
-    """Refuse names that are missing or there twice, and an index that would be taken for a feature."""
+    """Raise :class:`SignError` for missing or duplicate names, or an index of pandas, which is no feature."""
     if not names:
         raise SignError(f"{file}: has no columns")
     if any(not name or name.startswith(INDEX) for name in names):
         raise SignError(f"{file}: a column has no name; write the table without its index")
     name, count = Counter(names).most_common(1)[0]
     if count > 1:
-        raise SignError(f"{file}: there are {count} columns {name}; rename all but one")
+        raise SignError(f"{file}: the column {name} is duplicated ({count} times); rename all but one")

@@ -5,17 +5,19 @@ from typing import Annotated
 
 import numpy as np
 
-from sign.datasets.base import Dataset, split_by_fraction
+from sign.datasets.base import Dataset
+from sign.datasets.sampling import multilabel_matrix
+from sign.datasets.splits import split_by_fraction
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import Graph
 from sign.validation import Count, Range, Seed
 
 SLOPE = 2 / 3  # popularity falls with rank like r ** -2/3: degrees follow a power law with exponent 2.5
-OFFSET = 3  # keeps the most popular node of a large community from having too large a share
+OFFSET = 3  # limits the degree of the most popular node of a large community
 INSIDE = 0.8  # of the edges join two nodes of one community
-CLOSED = 0.5  # of those come as whole triangles
-SIGNAL = 0.25  # size of a community's centre, for noise of size one
+CLOSED = 0.5  # of those belong to triangles that are drawn as a whole
+SIGNAL = 0.25  # standard deviation of the centres of communities; that of the noise is one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class Communities(Dataset):
             raise FieldError("val_fraction", self.val_fraction, "training and validation leave no test nodes")
 
     def load(self) -> Graph:
-        """Draw the graph; equal settings give equal graphs."""
+        """Generate the graph; equal settings give equal graphs."""
         rng = np.random.default_rng(self.seed)
         # The members of a community are one range of node numbers while edges are drawn; the numbers
         # are shuffled after, or the graph would have a locality that real ones lack.
@@ -70,7 +72,9 @@ class Communities(Dataset):
             name=self.name,
             adjacency=CSR.from_edges(source, target, self.nodes, both=True),
             features=features,
-            labels=self._labels(rng, community),
+            labels=(
+                multilabel_matrix(rng, community, self.classes, np.float64) if self.multilabel else community
+            ),
             classes=self.classes,
             train=train,
             val=val,
@@ -79,11 +83,10 @@ class Communities(Dataset):
         )
 
     def _edges(self, rng: np.random.Generator, bounds: Array) -> tuple[Array, Array]:
-        """Exactly ``edges`` different pairs, drawn in rounds because some pairs come twice."""
+        """Draw exactly ``edges`` distinct pairs, in rounds because duplicates are removed."""
         pairs = np.empty(0, np.int64)
         while len(pairs) < self.edges:
-            wanted = int((self.edges - len(pairs)) * 1.1) + 16
-            drawn = self._draw(rng, wanted, bounds)
+            drawn = self._draw(rng, int((self.edges - len(pairs)) * 1.1) + 16, bounds)
             low, high = drawn.min(axis=1), drawn.max(axis=1)
             pairs = np.sort(np.concatenate([pairs, (low * self.nodes + high)[low != high]]))
             pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
@@ -91,30 +94,23 @@ class Communities(Dataset):
             pairs = np.delete(pairs, rng.choice(len(pairs), len(pairs) - self.edges, replace=False))
         return pairs // self.nodes, pairs % self.nodes
 
-    def _draw(self, rng: np.random.Generator, wanted: int, bounds: Array) -> Array:
-        """About ``wanted`` pairs of nodes: triangles and edges inside communities, edges anywhere."""
+    def _draw(self, rng: np.random.Generator, count: int, bounds: Array) -> Array:
+        """Draw about ``count`` pairs of nodes: triangles and edges inside communities, edges anywhere."""
 
         def members(home: Array, size: int) -> Array:
-            """Popular members of communities: rank r with density (r + offset) ** -SLOPE, by inversion."""
+            """Draw members of communities: rank r with density (r + OFFSET) ** -SLOPE, by inversion."""
             exponent = 1 - SLOPE
             first, sizes = bounds[home][:, None], np.diff(bounds)[home][:, None]
             low, high = OFFSET**exponent, (sizes + OFFSET) ** exponent
             ranks = (low + rng.random((len(home), size)) * (high - low)) ** (1 / exponent) - OFFSET
-            found: Array = first + np.minimum(ranks.astype(np.int64), sizes - 1)
-            return found
+            nodes: Array = first + np.minimum(ranks.astype(np.int64), sizes - 1)
+            return nodes
 
-        def homes(count: float) -> Array:
-            return rng.integers(0, self.classes, int(count))
+        def homes(number: float) -> Array:
+            return rng.integers(0, self.classes, int(number))
 
-        triangles = members(homes(wanted * INSIDE * CLOSED / 3), 3)
-        inside = members(homes(wanted * INSIDE * (1 - CLOSED)), 2)
-        anywhere = members(homes(2 * (int(wanted * (1 - INSIDE)) + 1)), 1).reshape(-1, 2)
+        triangles = members(homes(count * INSIDE * CLOSED / 3), 3)
+        inside = members(homes(count * INSIDE * (1 - CLOSED)), 2)
+        anywhere = members(homes(2 * (int(count * (1 - INSIDE)) + 1)), 1).reshape(-1, 2)
         sides = (triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]])
         return np.concatenate([*sides, inside, anywhere])
-
-    def _labels(self, rng: np.random.Generator, community: Array) -> Array:
-        if not self.multilabel:
-            return community.astype(np.int64)
-        meaning = rng.random((self.classes, self.classes)) < 0.3
-        flipped = rng.random((self.nodes, self.classes)) < 0.05
-        return (meaning[community] ^ flipped).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Compiled loops that draw edges: each from random bits of its number alone, so that any part can be drawn."""
+"""Compiled loops that draw edges: each from a hash of its number, so that any range of edges can be drawn."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ from sign.graph.query_kernels import splitmix64
 from sign.system.jit import compiled_inline, compiled_parallel
 
 SLOPE = 0.5  # popularity falls with rank like r ** -1/2: degrees follow a power law with exponent 3
-OFFSET = 3.0  # keeps the most popular nodes from having too large a share
+OFFSET = 3.0  # limits the degree of the most popular nodes
 INSIDE = 0.8  # of the edges join two nodes of one community
 UNIT = 2.0**-53
 
 
 @compiled_inline
 def uniform(bits: Any) -> Any:
-    """A number in [0, 1)."""
+    """Convert 64 random bits to a number in [0, 1)."""
     return np.float64(bits >> np.uint64(11)) * UNIT
 
 
 @compiled_inline
-def popular(bits: Any, ranks: Any) -> Any:
-    """A rank below ``ranks``, by inversion of its distribution."""
+def popular_rank(bits: Any, ranks: Any) -> Any:
+    """Draw a rank below ``ranks`` by inversion of its distribution."""
     low, high = np.sqrt(OFFSET), np.sqrt(ranks + OFFSET)
     drawn = low + uniform(bits) * (high - low)
     return min(np.int64(drawn * drawn - OFFSET), ranks - 1)
@@ -32,10 +32,10 @@ def popular(bits: Any, ranks: Any) -> Any:
 def draw_edges(
     seed: Any, first: Any, nodes: Any, communities: Any, factor: Any, source: Any, target: Any
 ) -> None:
-    """The edges from number ``first`` on.
+    """Draw the edges with numbers from ``first`` on.
 
-    A node is a community and a rank in it; ``factor`` spreads them over all numbers, or the graph would have a
-    locality that real ones lack.
+    A node is a rank in a community; multiplication by ``factor`` permutes the nodes, otherwise the graph would have
+    a locality that real graphs lack.
     """
     ranks = nodes // communities
     start = splitmix64(np.uint64(seed))
@@ -46,9 +46,9 @@ def draw_edges(
         other = home
         if uniform(more) >= INSIDE:
             other = np.int64(uniform(splitmix64(more + np.uint64(1))) * communities)
-        one = popular(splitmix64(bits + np.uint64(2)), ranks) * communities + home
-        two = popular(splitmix64(more + np.uint64(3)), ranks) * communities + other
-        if one == two:
-            two = (one + communities) % nodes
-        source[e] = one * factor % nodes
-        target[e] = two * factor % nodes
+        s = popular_rank(splitmix64(bits + np.uint64(2)), ranks) * communities + home
+        t = popular_rank(splitmix64(more + np.uint64(3)), ranks) * communities + other
+        if s == t:
+            t = (s + communities) % nodes
+        source[e] = s * factor % nodes
+        target[e] = t * factor % nodes

@@ -1,6 +1,5 @@
-"""Generated graphs with the size of a data set of the paper, for benchmarks and rehearsals."""
+"""Generated graphs with the statistics of a data set of the paper, for benchmarks and dry runs."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import gcd
 from typing import Annotated, Literal
@@ -8,15 +7,15 @@ from typing import Annotated, Literal
 import numpy as np
 
 from sign.datasets.base import Dataset
+from sign.datasets.sampling import multilabel_matrix, normal_features
 from sign.datasets.statistics import PUBLISHED
 from sign.errors import FieldError
-from sign.graph.csr import CSR, Array, Floats, index_type
+from sign.graph.csr import CSR, index_type
 from sign.graph.graph import Graph
 from sign.system import arrays
 from sign.validation import Range, Seed
 
-ROWS = 1 << 16  # features that are drawn at a time
-SIGNAL = 0.25  # size of a community's centre, for noise of size one
+SIGNAL = 0.25  # standard deviation of the centres of communities; that of the noise is one
 SIZES = {
     name: PUBLISHED[name]
     for name in ("wikipedia", "ogbn-papers100M", "ogbn-products", "reddit", "yelp", "flickr", "ppi")
@@ -25,10 +24,10 @@ SIZES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Lookalike(Dataset):
-    """Nodes, edges, features, classes and split of a data set of the paper, times ``scale``; the rest is drawn.
+    """A random graph with the statistics of a data set of the paper, times ``scale``.
 
-    Communities are the classes, degrees follow a power law, features are a community's centre and noise. As
-    many edges are drawn as the data set has; the few that are drawn twice are joined.
+    Communities are the classes, degrees follow a power law, features are the centre of a community plus noise. As
+    many edges are drawn as the data set has; duplicates are merged.
     """
 
     like: Literal["wikipedia", "ogbn-papers100M", "ogbn-products", "reddit", "yelp", "flickr", "ppi"]
@@ -38,33 +37,37 @@ class Lookalike(Dataset):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.nodes < 10 * SIZES[self.like].classes:
-            raise FieldError("scale", self.scale, f"leaves {self.nodes} nodes of {self.like}; ask for more")
+            raise FieldError(
+                "scale", self.scale, f"leaves {self.nodes} nodes of {self.like}; use a larger scale"
+            )
 
     @property
     def nodes(self) -> int:
-        """Nodes: as many in each community."""
+        """Number of nodes, a multiple of the number of communities."""
         size = SIZES[self.like]
         return round(size.nodes * self.scale / size.classes) * size.classes
 
     def load(self) -> Graph:
-        """Draw the graph; equal settings give equal graphs."""
+        """Generate the graph; equal settings give equal graphs."""
         size = SIZES[self.like]
         factor = next(f for f in range(int(0.618 * self.nodes) | 1, self.nodes) if gcd(f, self.nodes) == 1)
-        community = (np.arange(self.nodes) * pow(factor, -1, self.nodes) % self.nodes % size.classes).astype(
-            np.int16
-        )
+        permuted = np.arange(self.nodes) * pow(factor, -1, self.nodes) % self.nodes
+        community = (permuted % size.classes).astype(np.int16)
         rng = np.random.default_rng(self.seed)
         labelled = np.sort(rng.choice(self.nodes, round(size.labelled * self.nodes), replace=False))
         order = rng.permutation(len(labelled))
-        cuts = np.cumsum([round(share * len(labelled)) for share in size.split[:2]])
-        train, val, test = (np.sort(labelled[part]) for part in np.split(order, cuts))
+        bounds = np.cumsum([round(fraction * len(labelled)) for fraction in size.split[:2]])
+        train, val, test = (np.sort(labelled[part]) for part in np.split(order, bounds))
+        centres = rng.standard_normal((size.classes, size.features), np.float32)
         return Graph(
             name=self.name,
             adjacency=self._adjacency(factor),
-            features=self._features(
-                rng.standard_normal((size.classes, size.features), np.float32), community
+            features=normal_features(
+                self.nodes, size.features, [self.seed], lambda rows: SIGNAL * centres[community[rows]]
             ),
-            labels=self._labels(rng, community),
+            labels=(
+                multilabel_matrix(rng, community, size.classes, np.float32) if size.multilabel else community
+            ),
             classes=size.classes,
             train=train,
             val=val,
@@ -77,30 +80,9 @@ class Lookalike(Dataset):
         from sign.datasets.synthetic.edge_kernels import draw_edges
 
         size = SIZES[self.like]
-        edges = round(size.pairs * self.scale)
+        edges = round(size.edges_once * self.scale)
         source, target = (arrays.empty(edges, index_type(self.nodes)) for _ in range(2))
         for part in arrays.chunks(source):
             draw_edges(self.seed, part.start, self.nodes, size.classes, factor, source[part], target[part])
             arrays.release(target[part])
         return CSR.from_edges(source, target, self.nodes, both=not size.directed)
-
-    def _features(self, centres: Floats, community: Array) -> Floats:
-        features = arrays.empty((self.nodes, centres.shape[1]), np.float32)
-
-        def draw(start: int) -> None:
-            part = features[start : start + ROWS]
-            np.random.default_rng([self.seed, start]).standard_normal(dtype=np.float32, out=part)
-            part += SIGNAL * centres[community[start : start + ROWS]]
-            arrays.release(part)
-
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(draw, range(0, self.nodes, ROWS)))
-        return features
-
-    def _labels(self, rng: np.random.Generator, community: Array) -> Array:
-        size = SIZES[self.like]
-        if not size.multilabel:
-            return community
-        meaning = rng.random((size.classes, size.classes)) < 0.3
-        flipped = rng.random((self.nodes, size.classes), np.float32) < 0.05
-        return (meaning[community] ^ flipped).astype(np.uint8)
