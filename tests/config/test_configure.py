@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
-from sign.config.configure import CONF, configure
+from sign.config.configure import CONF, configure, override
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.reproduction.experiments import GRAPHS
@@ -95,6 +96,12 @@ def test_a_wrong_setting_is_reported_in_one_line(
 
 def test_seed_zero_is_a_seed(configured: Callable[..., Settings]) -> None:
     assert configured("seed=0").seed == 0
+
+
+@pytest.mark.parametrize("value", ["/a b/c,d", "it's", "x=1", "(1)", "/plain", "1e5", "Null", "inf", 3, None])
+def test_an_override_is_read_back_as_the_same_value(value: object) -> None:
+    (parsed,) = OverridesParser.create().parse_overrides([override("group", value)])
+    assert parsed.value() == value
 
 
 def test_the_default_is_cora_with_its_tuned_settings(configured: Callable[..., Settings]) -> None:

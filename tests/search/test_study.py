@@ -36,6 +36,7 @@ def test_a_search_prints_a_command_that_trains_its_best_configuration(tmp_path: 
         for run in series.runs:  # each run logs itself, in the group of the study
             (file,) = (run.folder / "wandb").rglob("run-*.wandb")
             assert b"communities-sign-p1-tpe" in file.read_bytes()
+            assert b"trial %d" % trial["number"] in file.read_bytes()
             assert run.description["group"] == "communities-sign-p1-tpe"
     assert len(list((folder / "wandb").glob("offline-run-*"))) == 1
 

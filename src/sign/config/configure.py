@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import hydra
 from hydra.core.global_hydra import GlobalHydra
@@ -29,11 +29,11 @@ from sign.runs import CHECKPOINTS
 from sign.store.store import Store
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training
-from sign.validation import Count, Power, Seed, check
+from sign.validation import Count, Power, Range, Seed, check
 
 CONF = Path(__file__).resolve().parents[3] / "conf"
 MODEL_KEYS = ("name", "title", "branches", "operators")
-SINGLE = ("seed", "runs", "ckpt_path", "job_type", "group", "experiment")
+SINGLE = ("seed", "runs", "ckpt_path", "job_type", "group", "trial", "experiment")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
 
 
@@ -52,7 +52,8 @@ def override(name: str, value: Any) -> str:
     """
     if not isinstance(value, str):
         return f"{name}={json.dumps(value)}"
-    plain = re.fullmatch(r"[\w./-]*[A-Za-z_/][\w./-]*", value) and value not in ("true", "false", "null")
+    reserved = value.lower() in ("true", "false", "null", "nan", "inf")
+    plain = re.fullmatch(r"[A-Za-z_/][\w./-]*", value) and not reserved
     return f"{name}={value}" if plain else f"{name}='" + value.replace("'", "\\'") + "'"
 
 
@@ -137,6 +138,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
     check("runs", plain.get("runs", 1), Count)
     check("job_type", plain.get("job_type", "train"), JobType)
     check("group", plain.get("group"), str | None)
+    check("trial", plain.get("trial"), Annotated[int | None, Range(0)])
     for kind in ("data_dir", "store_dir", "output_dir"):
         check(f"paths.{kind}", plain["paths"].get(kind), str)
     writable_folder("paths.store_dir", plain["paths"]["store_dir"])

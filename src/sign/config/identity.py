@@ -27,6 +27,7 @@ CHANGES_NUMBERS = {
     "runs": False,
     "job_type": False,
     "group": False,
+    "trial": False,
     "experiment": False,  # a name; the settings that it stands for count themselves
     "ckpt_path": False,
 }

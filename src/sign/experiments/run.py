@@ -118,8 +118,10 @@ def run_info(settings: Settings, folder: Path) -> RunInfo:
     """What a tracker shows of a run: data set, model and seed first."""
     dataset = settings.dataset
     protocol = "inductive" if dataset.inductive else "transductive"
+    trial = settings.config.get("trial")
     return RunInfo(
-        name=f"{dataset.name} {settings.title} seed {settings.seed}",
+        name=f"{dataset.name} {settings.title} seed {settings.seed}"
+        + (f" trial {trial}" if trial is not None else ""),
         group=settings.group,
         job_type=settings.job_type,
         tags=[dataset.name, settings.title, protocol],

@@ -44,8 +44,3 @@ class Program:
         """Return a command of the program ``precompute``, which is installed beside ``train``."""
         file = self.file.with_name(self.file.name.replace("train", "precompute"))
         return Program(file, self.flags, self.overrides).command(overrides)
-
-
-def quoted(value: object) -> str:
-    """Quote a value for Hydra's override grammar, whatever characters it contains."""
-    return "'" + str(value).replace("'", "\\'") + "'"

@@ -16,13 +16,13 @@ from omegaconf import DictConfig, open_dict
 from optuna.samplers import BaseSampler
 from optuna.trial import Trial
 
-from sign.config.configure import configure
+from sign.config.configure import configure, override
 from sign.config.identity import identity
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.runs import STUDY
 from sign.search import results
-from sign.search.command import Program, quoted
+from sign.search.command import Program
 from sign.search.progress import ProgressView
 from sign.search.sampler import make_pruner, make_sampler
 from sign.search.scheduler import Scheduler
@@ -117,8 +117,8 @@ class Study:
                 raise SignError(f"the hops could not be computed: {last_line(worker.folder / STDERR_FILE)}")
 
     def _command(self, trial: Trial, folder: Path) -> list[str]:
-        overrides = [f"runs={self.search.runs}", "job_type=search", f"group={quoted(self.db.name)}"]
-        overrides.append(f"paths.output_dir={quoted(folder)}")
+        overrides = [f"runs={self.search.runs}", "job_type=search", f"trial={trial.number}"]
+        overrides += [override("group", self.db.name), override("paths.output_dir", str(folder))]
         return self.program.command([*self.space.trial_overrides(trial.params), *overrides])
 
     def _conclude(self) -> None:
