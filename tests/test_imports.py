@@ -104,7 +104,7 @@ SHARED = {
     "datasets": {"base", "splits", "statistics", "sampling", "download", "raw_files", "array_cache"},
     "datasets.synthetic": {"edge_kernels"},
     "operators": {"base", "chebyshev", "motif", "motif_counts", "ppr_push"},
-    "engines": {"base", "powers", "local"},
+    "engines": {"base", "powers", "progress", "local"},
 }
 
 

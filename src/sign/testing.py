@@ -14,7 +14,7 @@ def graph_of(
     features: Array | None = None,
     directed: bool = False,
 ) -> Graph:
-    """A graph with the given edges, one class, and every node in the training split."""
+    """Return a graph with these edges, one class, and every node in the training split."""
     pairs = np.asarray(edges, np.int64).reshape(-1, 2)
     source, target = pairs.T
     nothing = np.empty(0, np.int64)
@@ -32,11 +32,11 @@ def graph_of(
 
 
 def path(nodes: int) -> Graph:
-    """The path 0 - 1 - ... with unit features."""
+    """Return the path 0 - 1 - ... with unit features."""
     return graph_of([(i, i + 1) for i in range(nodes - 1)], nodes)
 
 
 def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
-    """``matrix @ x`` by scipy, where an engine would be too much."""
+    """Return ``matrix @ x`` by scipy, without an engine."""
     result: Floats = matrix.to_scipy() @ x
     return result

@@ -8,8 +8,9 @@ from torch_geometric.data import Data
 from torch_geometric.data.datapipes import functional_transform
 from torch_geometric.transforms import BaseTransform
 
-from sign.engines.base import Engine
+from sign.engines.base import Diffusion, Engine
 from sign.engines.local.engine import LocalEngine
+from sign.engines.powers import powers
 from sign.errors import SignError
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph
@@ -30,12 +31,25 @@ PAPER: dict[str, Operator] = {
 
 @functional_transform("sign_operators")
 class SIGN(BaseTransform):  # type: ignore[misc]
-    """Stores the hops of SIGN(p,s,t) as ``data.x1``, ``data.x2``, …: all powers of p first, then s, t, d, f.
+    """Store the hops of SIGN(p,s,t) as ``data.x1``, ``data.x2``, …: all powers of p first, then of s, t, d and f.
 
-    ``T.Compose([T.NormalizeFeatures(), sign.transforms.SIGN(p=2, s=1, t=1)])``. Other operators, or the same with
-    other fields, by letter: ``SIGN(p=2, h=1, operators={"p": NormalizedAdjacency("row"), "h": HeatKernel()})``.
     An edge (i, j) of ``data.edge_index`` is an entry W[i, j]: row i of a directed operator averages its targets.
-    ``data.edge_weight`` is used where it is there, ``data.edge_attr`` never; an asymmetric graph is directed.
+    ``data.edge_weight`` is used if present, ``data.edge_attr`` never; an asymmetric graph is directed.
+
+    Parameters
+    ----------
+    operators
+        Operators by letter, in addition to the paper's, or instead of one of them.
+    engine
+        Where products run; this machine by default.
+    powers
+        The highest power of each operator, by letter.
+
+    Examples
+    --------
+    ``T.Compose([T.NormalizeFeatures(), sign.transforms.SIGN(p=2, s=1, t=1)])``
+
+    ``SIGN(p=2, h=1, operators={"p": NormalizedAdjacency("row"), "h": HeatKernel()})``
     """
 
     def __init__(
@@ -45,7 +59,7 @@ class SIGN(BaseTransform):  # type: ignore[misc]
         self.engine = engine or LocalEngine()
         for letter, operator in self.operators.items():
             if not isinstance(operator, Operator):
-                raise SignError(f"{letter}={operator}: not an operator of SIGN")
+                raise SignError(f"{letter}={operator}: is not an operator of SIGN")
         for letter, power in powers.items():
             if letter not in self.operators:
                 raise SignError(f"{letter}={power}: there is no operator {letter}; name it in operators=...")
@@ -54,18 +68,18 @@ class SIGN(BaseTransform):  # type: ignore[misc]
         self.powers = powers
 
     def forward(self, data: Data) -> Data:
-        """Compute the hops of one graph."""
+        """Return the data object with the hops of its graph."""
         graph = _graph(data)
         hop = 0
         for letter, operator in self.operators.items():
             if not self.powers.get(letter):
                 continue
             resolved = operator.resolve(graph.inductive)
-            matrix = resolved.matrix(graph)
-            x = graph.features[:]
-            for _ in range(self.powers[letter]):
+            matrix = resolved.matrix_by(graph, self.engine.count)
+            rows = dict.fromkeys(range(1, self.powers[letter] + 1))
+            diffusion = Diffusion(resolved, matrix, graph.features, rows, rows)
+            for _, x in powers(diffusion, graph.features[:], self.engine.product):
                 hop += 1
-                x = resolved.apply(matrix, x, self.engine.product)
                 data[f"x{hop}"] = torch.from_numpy(x).to(data.x.device)
         return data
 

@@ -1,15 +1,31 @@
-"""The command of the store: its arguments, and the training command that an export prints."""
+"""The command of the store: its arguments, what it prints, and the training command that an export prints."""
 
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from common.commands import command
 
+from sign.commands import store as store_command
 from sign.commands.store import training_overrides
 from sign.config.identity import identity
 from sign.config.settings import Settings
+from sign.errors import SignError
+from sign.store.store import HopFolder, Store
+
+PRUNE = store_command.StoreRequest("prune", path=None, unused_days=None, damaged=True, dry_run=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> HopFolder:
+    operator = {"name": "ppr", "alpha": 0.1}
+    folder = Store(str(tmp_path)).folder("cora", operator=operator, scope="full", rows=None)
+    for power in (1, 2, 4):
+        folder.write(power, np.ones((4, 3), np.float32), 0)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -50,3 +66,50 @@ def test_an_export_needs_a_path(tmp_path: Path) -> None:
     result = command(tmp_path, "action=export", program="store")
     assert result.returncode == 1
     assert result.stderr.startswith("error: path=null: action=export needs a new folder to write")
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> str:
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_list_names_operators_hops_and_sizes(
+    folder: HopFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cora" / "0123456789abcdef").mkdir()
+    store_command.show(tmp_path)
+    text = printed(capsys)
+    for part in (
+        "cora",
+        "ppr: alpha=0.1",
+        folder.path.name,
+        "1 to 2, 4",
+        "min ago",
+        "in total",
+        "no manifest",
+    ):
+        assert part in text
+
+
+def test_damaged_hops_are_printed_and_pruned(
+    folder: HopFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store_command.verify(tmp_path)
+    assert "3 hops are intact" in printed(capsys)
+    file = folder.path / "hop-2.npy"
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    with pytest.raises(SignError, match="1 of 3 hops are damaged"):
+        store_command.verify(tmp_path)
+    assert f"damaged: {file}" in printed(capsys)
+    store_command.prune(tmp_path, PRUNE)
+    assert f"would remove {file}" in printed(capsys)
+    store_command.prune(tmp_path, replace(PRUNE, dry_run=False))
+    assert f"removed {file}" in printed(capsys)
+    assert not file.exists()
+
+
+def test_a_folder_that_a_run_writes_to_is_skipped(
+    folder: HopFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with folder.locked():
+        store_command.prune(tmp_path, PRUNE)
+    assert f"skipped, a run is writing to it: {folder.path}" in printed(capsys)

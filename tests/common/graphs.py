@@ -1,10 +1,12 @@
-"""Random graphs for Hypothesis, and their dense matrices."""
+"""Random graphs for Hypothesis, their dense matrices, and graphs of which splits use a part."""
 
 from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
 
+from sign.datasets.synthetic.communities import Communities
+from sign.diffusion.hops import Hops
 from sign.engines.local.engine import LocalEngine
 from sign.graph.csr_transforms import induced_subgraph
 from sign.graph.graph import Graph
@@ -66,3 +68,15 @@ def assert_equivariant(operator: Operator, graph: Graph, tolerance: float = 1e-5
     )
     expected = applied(operator, graph)[np.ix_(order, order)]
     np.testing.assert_allclose(applied(operator, renumbered), expected, atol=tolerance)
+
+
+def partly_used(nodes: int = 400, edges: int = 900, **options: bool) -> Graph:
+    """A sparse graph of which a few nodes are in a split."""
+    graph = Communities(nodes=nodes, edges=edges, features=24, **options).load()
+    return replace(graph, train=graph.train[:4], val=graph.val[:2], test=graph.test[:3])
+
+
+def rows_of(hops: Hops, split: str) -> list[np.ndarray]:
+    """The rows of a split, of each hop."""
+    pairs = zip(hops.arrays[split], hops.rows[split], strict=True)
+    return [np.array(array[rows]) for array, rows in pairs]

@@ -11,7 +11,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 from common.paths import REPOSITORY
+
+pytestmark = pytest.mark.slow
 
 POWER = 6
 PROGRAM = f"""
@@ -23,6 +26,7 @@ from sign.graph.classification import classification_of
 from sign.engines.local.engine import LocalEngine
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.store.store import Store
+from sign.system.console import show_log
 
 class Counted(LocalEngine):
     def product(self, matrix, x, rows=None, out=None):
@@ -31,6 +35,7 @@ class Counted(LocalEngine):
         return super().product(matrix, x, rows, out)
 
 graph = Communities(nodes=60_000, edges=300_000, features=64).load()
+show_log()
 print("ready", flush=True)
 sys.stdin.readline()
 powers = {{"p": (NormalizedAdjacency(), {POWER})}}

@@ -1,4 +1,4 @@
-"""The store command: what is listed, found damaged and removed."""
+"""What maintenance reads, finds damaged and removes."""
 
 import fcntl
 import json
@@ -10,111 +10,103 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sign.errors import SignError
 from sign.store import maintenance
-from sign.store.store import Chain, Store
+from sign.store.store import HopFolder, Store
 
 ARRAY = np.arange(12, dtype=np.float32).reshape(4, 3)
-OPERATOR = {"class": "sign.operators.ppr.PersonalizedPageRank", "alpha": 0.1}
+OPERATOR = {"name": "ppr", "alpha": 0.1}
 
 
 @pytest.fixture
-def chain(tmp_path: Path) -> Chain:
-    chain = Store(str(tmp_path)).chain("cora", operator=OPERATOR, scope="full", rows=None)
+def folder(tmp_path: Path) -> HopFolder:
+    folder = Store(str(tmp_path)).folder("cora", operator=OPERATOR, scope="full", rows=None)
     for power in (1, 2, 4):
-        chain.write(power, ARRAY, 0)
-    return chain
+        folder.write(power, ARRAY, 0)
+    return folder
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
-    return " ".join(capsys.readouterr().out.split())
+def test_an_entry_is_the_key_and_the_hops_of_a_folder(folder: HopFolder, tmp_path: Path) -> None:
+    (entry,) = map(maintenance.read_entry, maintenance.folders(tmp_path))
+    assert (entry.path, entry.key["operator"], list(entry.hops)) == (folder.path, OPERATOR, [1, 2, 4])
+    assert entry.size() == sum(file.stat().st_size for file in folder.path.iterdir())
+    assert entry.unused_days() < 1
 
 
-def test_the_list_names_operators_hops_and_sizes(
-    chain: Chain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    maintenance.show(tmp_path)
-    text = said(capsys)
-    for part in ("cora", "alpha=0.1", chain.folder.name, "1 to 2, 4", "min ago", "in all"):
-        assert part in text
-
-
-def test_damage_is_found_and_removed(
-    chain: Chain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    maintenance.verify(tmp_path)
-    assert "3 hops are as they were written" in said(capsys)
-    file = chain.folder / "hop-2.npy"
+def test_damage_is_found_and_removed(folder: HopFolder, tmp_path: Path) -> None:
+    assert maintenance.verify(tmp_path) == (3, [])
+    file = folder.path / "hop-2.npy"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
-    with pytest.raises(SignError, match="1 of 3 hops are damaged"):
-        maintenance.verify(tmp_path)
+    assert maintenance.verify(tmp_path) == (3, [file])
     maintenance.prune(tmp_path, None, damaged=False, dry_run=False)
     assert file.exists()
     maintenance.prune(tmp_path, None, damaged=True, dry_run=False)
-    assert list(chain.hops()) == [1, 4]
+    assert list(folder.hops()) == [1, 4]
 
 
-def test_what_is_of_no_use_is_removed(
-    chain: Chain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_incomplete_files_and_folders_of_other_versions_are_removed(
+    folder: HopFolder, tmp_path: Path
 ) -> None:
-    half, unlisted = chain.folder / ".hop-3.npy.tmp", chain.folder / "hop-9.npy"
+    half, unlisted = folder.path / ".hop-3.npy.tmp", folder.path / "hop-9.npy"
     other = tmp_path / "cora" / "0123456789abcdef"
     other.mkdir()
     (other / "hop-1.npy").write_bytes(b"?")
     mine = tmp_path / "cora" / "notes"  # a folder of somebody's own, and a file in one of ours
     mine.mkdir()
-    for file in (mine / "manifest.json", mine / "hop-1.npy", chain.folder / "notes.txt"):
+    for file in (mine / "manifest.json", mine / "hop-1.npy", folder.path / "notes.txt"):
         file.write_text("hello")
     for file in (half, unlisted):
         file.write_bytes(b"?")
-    maintenance.prune(tmp_path, None, damaged=False, dry_run=True)
-    assert said(capsys).count("would remove") == 3
+    planned = maintenance.prune(tmp_path, None, damaged=False, dry_run=True)
+    assert sorted(planned.removed) == sorted([half, unlisted, other])
     assert half.exists()
-    maintenance.prune(tmp_path, None, damaged=False, dry_run=False)
+    assert maintenance.prune(tmp_path, None, damaged=False, dry_run=False).freed == planned.freed == 3
     assert not any(path.exists() for path in (half, unlisted, other))
     assert len(list(mine.iterdir())) == 2
-    assert (chain.folder / "notes.txt").exists()
-    assert list(chain.hops()) == [1, 2, 4]
+    assert (folder.path / "notes.txt").exists()
+    assert list(folder.hops()) == [1, 2, 4]
 
 
-def test_hops_that_no_run_has_used_for_long(chain: Chain, tmp_path: Path) -> None:
+def test_folders_that_no_run_has_used_for_long_are_removed(folder: HopFolder, tmp_path: Path) -> None:
     before = time.time() - 10 * maintenance.DAY
-    for path in [*chain.folder.iterdir(), chain.folder]:
+    for path in [*folder.path.iterdir(), folder.path]:
         os.utime(path, (before, before))
     maintenance.prune(tmp_path, 11, damaged=False, dry_run=False)
-    assert list(chain.hops()) == [1, 2, 4]
-    chain.touch()
+    assert list(folder.hops()) == [1, 2, 4]
+    folder.touch()
     maintenance.prune(tmp_path, 9, damaged=False, dry_run=False)
-    assert list(chain.hops()) == [1, 2, 4]
-    for path in [*chain.folder.iterdir(), chain.folder]:
+    assert list(folder.hops()) == [1, 2, 4]
+    for path in [*folder.path.iterdir(), folder.path]:
         os.utime(path, (before, before))
-    with chain.locked(lambda: None):  # a run is at it
-        maintenance.prune(tmp_path, 9, damaged=False, dry_run=False)
-    assert list(chain.hops()) == [1, 2, 4]
-    for path in [*chain.folder.iterdir(), chain.folder]:
+    with folder.locked():  # a run is writing to it
+        assert maintenance.prune(tmp_path, 9, damaged=False, dry_run=False).busy == [folder.path]
+    assert list(folder.hops()) == [1, 2, 4]
+    for path in [*folder.path.iterdir(), folder.path]:
         os.utime(path, (before, before))
     maintenance.prune(tmp_path, 9, damaged=False, dry_run=False)
-    assert not chain.folder.exists()
+    assert not folder.path.exists()
 
 
 @pytest.mark.parametrize("harm", ["hops", "scope", "operator", "dtype"])
-def test_a_manifest_that_lacks_something_stops_nothing(chain: Chain, tmp_path: Path, harm: str) -> None:
-    manifest = json.loads((chain.folder / "manifest.json").read_text())
+def test_an_incomplete_manifest_is_pruned_and_stops_nothing(
+    folder: HopFolder, tmp_path: Path, harm: str
+) -> None:
+    manifest = json.loads((folder.path / "manifest.json").read_text())
     del manifest[harm]
-    (chain.folder / "manifest.json").write_text(json.dumps(manifest))
-    maintenance.show(tmp_path)
-    maintenance.verify(tmp_path)
+    (folder.path / "manifest.json").write_text(json.dumps(manifest))
+    assert maintenance.verify(tmp_path)[1] == []
     maintenance.prune(tmp_path, None, damaged=True, dry_run=False)
-    assert not list(chain.folder.glob("hop-*.npy"))
+    assert not list(folder.path.glob("hop-*.npy"))
 
 
-def test_a_run_that_waited_for_a_folder_that_was_pruned_makes_it_again(chain: Chain, tmp_path: Path) -> None:
+def test_a_run_that_waited_for_a_folder_that_was_pruned_makes_it_again(
+    folder: HopFolder, tmp_path: Path
+) -> None:
     def pruned_meanwhile() -> None:
-        shutil.rmtree(chain.folder)
+        shutil.rmtree(folder.path)
         holder.close()
 
-    holder = (chain.folder / ".lock").open("a")
+    holder = (folder.path / ".lock").open("a")
     fcntl.flock(holder, fcntl.LOCK_EX)
-    with chain.locked(pruned_meanwhile):
-        chain.write(1, ARRAY, 0)
-    assert list(chain.hops()) == [1]
+    with folder.locked(pruned_meanwhile):
+        folder.write(1, ARRAY, 0)
+    assert list(folder.hops()) == [1]

@@ -1,17 +1,22 @@
 """List, verify, prune and export stored hops."""
 
 import shlex
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
+from rich.table import Table
 
 from sign.config.configure import compose, configure, override
 from sign.config.identity import identity
 from sign.config.settings import Settings
 from sign.errors import SignError
+from sign.system import memory
+from sign.system.console import console
 from sign.validation import Range, Validated
 
 EXPORTED = ("dataset.", "store.", "search.")  # sections whose settings an export holds, or that no run has
@@ -40,17 +45,100 @@ def main(cfg: DictConfig) -> None:
     if request.action == "export":
         export(request, configure(cfg))
         return
-    from sign.store import maintenance
-
     root = Path(str(cfg.paths.store_dir))
     if not root.is_dir():
-        print(f"{root}: there is no store yet; src/precompute.py fills one")
+        console.print(f"{root}: there is no store yet; src/precompute.py fills one", soft_wrap=True)
     elif request.action == "list":
-        maintenance.show(root)
+        show(root)
     elif request.action == "verify":
-        maintenance.verify(root)
+        verify(root)
     else:
-        maintenance.prune(root, request.unused_days, request.damaged, request.dry_run)
+        prune(root, request)
+
+
+def show(root: Path) -> None:
+    """Print a table of the stored hops."""
+    from sign.store.maintenance import folders, read_entry
+
+    table = Table(title=f"{root.resolve()}", title_justify="left", show_lines=True)
+    table.add_column("data set")
+    table.add_column("operator, folder", overflow="fold")
+    for column in ("hops", "rows", "size", "used"):
+        table.add_column(column, justify="right", no_wrap=True)
+    total = 0
+    for entry in map(read_entry, folders(root)):
+        size, key = entry.size(), entry.key
+        total += size
+        rows = next((f"{hop['shape'][0]:,}" for hop in entry.hops.values()), "")
+        scope = f"{key['scope']} graph, {key['dtype']}, " if key else ""
+        table.add_row(
+            entry.path.parent.name,
+            f"{operator_text(key)}\n[dim]{scope}{entry.path.name}[/dim]",
+            power_ranges(list(entry.hops)),
+            rows if key.get("rows") is None else f"{rows} used",
+            memory.format_size(size),
+            age_text(entry.unused_days()),
+        )
+    console.print(table)
+    free = memory.format_size(shutil.disk_usage(root).free)
+    console.print(f"{memory.format_size(total)} in total; {free} free on the disk")
+
+
+def verify(root: Path) -> None:
+    """Compare every hop with its checksum and print the damaged files; raise if there are any."""
+    from sign.store import maintenance
+
+    hops, damaged = maintenance.verify(root)
+    for file in damaged:
+        console.print(f"damaged: {file}", soft_wrap=True)
+    if damaged:
+        raise SignError(f"{len(damaged)} of {hops} hops are damaged; action=prune damaged=true removes them")
+    console.print(f"{hops} hops are intact")
+
+
+def prune(root: Path, request: StoreRequest) -> None:
+    """Remove useless files and print what was removed."""
+    from sign.store import maintenance
+
+    pruning = maintenance.prune(root, request.unused_days, request.damaged, request.dry_run)
+    for path in pruning.busy:
+        console.print(f"skipped, a run is writing to it: {path}", soft_wrap=True)
+    for path in pruning.removed:
+        console.print(f"{'would remove' if request.dry_run else 'removed'} {path}", soft_wrap=True)
+    verb = "would be freed" if request.dry_run else "freed"
+    console.print(f"{memory.format_size(pruning.freed)} {verb}")
+
+
+def operator_text(key: Mapping[str, Any]) -> str:
+    """Return the operator of a key, and its fields."""
+    if not key:
+        return "no manifest, or one of another version"
+    if (operator := key["operator"]) is None:
+        return "features"
+    fields = [f"{name}={value}" for name, value in operator.items() if name not in ("name", "source")]
+    return f"{operator['name']}: {', '.join(fields)}"
+
+
+def power_ranges(powers: list[int]) -> str:
+    """Return powers as ranges.
+
+    >>> power_ranges([1, 2, 3, 4, 6])
+    '1 to 4, 6'
+    """
+    runs: list[list[int]] = []
+    for power in sorted(powers):
+        if runs and power == runs[-1][-1] + 1:
+            runs[-1].append(power)
+        else:
+            runs.append([power])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
+
+
+def age_text(days: float) -> str:
+    """Return an age as text, such as ``3 h ago``."""
+    if days >= 1:
+        return f"{days:.0f} d ago"
+    return f"{days * 24:.0f} h ago" if days * 24 >= 1 else f"{days * 24 * 60:.0f} min ago"
 
 
 def export(request: StoreRequest, settings: Settings) -> None:

@@ -1,68 +1,45 @@
-"""The hops of one operator on one scope: those that are stored, and those that have to be computed.
+"""The hops of one operator on one scope: those in the store, and those that have to be computed.
 
-Only rows that some split uses are stored, unless the store keeps all. A power is then computed on the rows that
-the powers after it read, which are fewer the nearer it is to the last.
+Only rows that some split uses are stored, unless the store keeps all. Each power is then computed on the rows that
+later powers read, which are fewer the closer it is to the last.
 """
 
+import logging
 import time
-from collections.abc import Callable, Collection
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 
 import numpy as np
 
-from sign.engines.base import Engine, Job, as_stored
+from sign.diffusion.hops import Hop
+from sign.engines.base import Diffusion, Engine, Features, Rows
+from sign.engines.powers import as_stored
+from sign.engines.progress import reach
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
-from sign.graph.csr import Array, Floats
+from sign.graph.csr import Array
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
-from sign.store.store import Chain, Draft, Store
+from sign.store.store import Draft, HopFolder, Store
 from sign.system import arrays
-from sign.system.console import console
 from sign.system.hashing import digest
 
-Rows = Array | None  # some nodes, sorted; None stands for all
-
-
-@dataclass(frozen=True)
-class Hop:
-    """One stored array: ``p2`` is the second power of the operator under the letter p."""
-
-    name: str
-    power: int
-    chain: Chain
-    array: Array
-    rows: Rows
-    found: bool
-    seconds: float
-    products: int
-
-    def places(self, nodes: Array) -> Array:
-        """The rows of the array that belong to ``nodes``."""
-        return nodes if self.rows is None else np.searchsorted(self.rows, nodes)
+log = logging.getLogger(__name__)
 
 
 @dataclass
-class Work:
-    """What is done while hops are computed: rows of products, of how many; told to ``advance`` in hops."""
+class Totals:
+    """Counts over all operators and scopes: complete hops, and rows of products, computed and at most."""
 
-    advance: Callable[[float, str], None]
-    rows: int = 0
-    all_rows: int = 0
-    remarks: set[str] = field(default_factory=set)
-
-    def remark(self, text: str) -> None:
-        """Say something once."""
-        if text not in self.remarks:
-            self.remarks.add(text)
-            console.print(text, soft_wrap=True)
+    hops: int = 0
+    rows_computed: int = 0
+    rows_at_most: int = 0
 
 
 @dataclass(frozen=True)
-class Task:
-    """The powers of one operator that are wanted; without an operator, the features themselves."""
+class HopSource:
+    """Where the hops of one operator come from; without an operator, the features themselves."""
 
     dataset: str
     scope: Scope
@@ -71,155 +48,200 @@ class Task:
     powers: range
     engine: Engine
     store: Store
-    work: Work
+    totals: Totals
 
     def name(self, power: int) -> str:
-        """What a hop is called."""
+        """Return the name of a hop."""
         return f"{self.letter}{power}" if power else self.letter
 
-    def chain(self, rows: Rows) -> Chain:
-        """The part of the store for these rows."""
-        source = self.scope.source
+    def folder(self, rows: Rows) -> HopFolder:
+        """Return the folder of hops that have these rows."""
+        key = self.scope.source
         if self.operator is None:  # features depend on no edge
-            source = {key: source[key] for key in ("scope", "features", "scaling")}
+            key = {field: key[field] for field in ("scope", "features", "scaling")}
         operator = None if self.operator is None else self.operator.describe()
-        return self.store.chain(
-            self.dataset, operator=operator, rows=None if rows is None else digest(rows), **source
+        return self.store.folder(
+            self.dataset, operator=operator, rows=None if rows is None else digest(rows), **key
         )
 
+    def hop(self, folder: HopFolder, rows: Rows, power: int, found: bool, seconds: float) -> Hop:
+        """Open a stored hop."""
+        products = self.operator.products if self.operator else 0
+        return Hop(self.name(power), power, folder, folder.open(power), rows, found, seconds, products)
 
-def fill(task: Task) -> list[Hop]:
-    """The wanted hops, found or computed.
+    def completed(self, hops: int) -> None:
+        """Count complete hops and show progress."""
+        self.totals.hops += hops
+        reach(self.totals.hops, f"diffusion · {self.scope.name} graph · {self.letter}")
 
-    Whoever finds one missing takes the chain's lock and looks again: of many runs that start together, one
-    computes and the others wait for it.
+
+@dataclass(frozen=True)
+class StoredPower:
+    """A stored hop that has all rows, as the features that the next power is computed from."""
+
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nodes × columns."""
+        return self.array.shape
+
+    def __getitem__(self, part: tuple[slice, slice]) -> Array:
+        values = self.array[part].astype(np.float32)
+        arrays.release(self.array[part[0]])
+        return values
+
+
+@dataclass(frozen=True)
+class ScaledFeatures:
+    """The features of a graph, scaled as they are read."""
+
+    origin: Origin
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nodes × columns."""
+        return self.origin.graph.features.shape
+
+    def __getitem__(self, part: tuple[slice, slice]) -> Array:
+        rows, columns = part
+        features = self.origin.graph.features
+        values = self.origin.scaling.apply(features[rows], columns)
+        if isinstance(features, np.ndarray):
+            arrays.release(features[rows])
+        return values
+
+
+def load_or_compute(source: HopSource) -> list[Hop]:
+    """Return the hops of all powers, from the store or computed and stored.
+
+    If one is missing, the folder is locked and searched again: of many runs that start together, one computes and the
+    others wait for it.
     """
-    used = None if task.store.rows == "all" else task.scope.used_nodes
-    hops = _found(task, used)
-    if set(task.powers) <= set(hops):
-        task.work.advance(len(hops), task.letter)
-        return [hops[power] for power in task.powers]
-    origin = task.scope.origin
+    used = None if source.store.rows == "all" else source.scope.used_nodes
+    hops = _stored_hops(source, used)
+    if set(source.powers) <= set(hops):
+        source.completed(len(hops))
+        return [hops[power] for power in source.powers]
+    origin = source.scope.origin
     if origin is None:
-        names = ", ".join(task.name(power) for power in task.powers if power not in hops)
+        names = ", ".join(source.name(power) for power in source.powers if power not in hops)
         raise SignError(
-            f"{task.dataset}: has no {names}, nor a graph to compute them; export it again with them"
+            f"{source.dataset}: has no {names}, nor a graph to compute them; export it again with them"
         )
-    chain = task.chain(used)
-    waiting = f"waiting for another run that computes {task.letter} in {chain.folder}"
-    with chain.locked(lambda: console.print(waiting, soft_wrap=True)):
-        hops = _found(task, used)
-        task.work.advance(len(hops), task.letter)
-        missing = [power for power in task.powers if power not in hops]
+    folder = source.folder(used)
+    waiting = f"waiting for another run that computes {source.letter} in {folder.path}"
+    with folder.locked(lambda: log.info(waiting)):
+        hops = _stored_hops(source, used)
+        source.completed(len(hops))
+        missing = [power for power in source.powers if power not in hops]
         if missing:
-            seconds = _compute(task, origin, chain, used, missing)
-            hops |= {power: _hop(task, chain, used, power, False, seconds[power]) for power in missing}
-    return [hops[power] for power in task.powers]
+            seconds = _compute(source, origin, folder, used, missing)
+            hops |= {power: source.hop(folder, used, power, False, seconds[power]) for power in missing}
+    return [hops[power] for power in source.powers]
 
 
-def _found(task: Task, used: Rows) -> dict[int, Hop]:
-    """The stored hops among the wanted ones: of the rows used, or of all."""
+def _stored_hops(source: HopSource, used: Rows) -> dict[int, Hop]:
+    """Return the stored hops among the wanted ones, with the used rows or with all."""
     hops = {}
     for rows in (None,) if used is None else (used, None):
-        chain = task.chain(rows)
-        chain.touch()
-        for power, entry in chain.hops().items():
-            if power in task.powers:
-                hops[power] = _hop(task, chain, rows, power, True, entry["seconds"])
+        folder = source.folder(rows)
+        folder.touch()
+        for power, entry in folder.hops().items():
+            if power in source.powers:
+                hops[power] = source.hop(folder, rows, power, True, entry["seconds"])
     return hops
 
 
-def _hop(task: Task, chain: Chain, rows: Rows, power: int, found: bool, seconds: float) -> Hop:
-    name, products = task.name(power), task.operator.products if task.operator else 0
-    return Hop(name, power, chain, chain.open(power), rows, found, seconds, products)
-
-
-def _compute(task: Task, origin: Origin, chain: Chain, used: Rows, missing: list[int]) -> dict[int, float]:
-    """Compute the missing powers and store them; returns the seconds that each took."""
-    operator = task.operator
-    shape = (task.scope.nodes if used is None else len(used), task.scope.features)
-    with ExitStack() as stack:
-        drafts = {power: stack.enter_context(chain.draft(power, shape)) for power in missing}
-        if operator is None:
-            return {power: _write_features(task, origin, used, draft) for power, draft in drafts.items()}
-        return _write_powers(task, origin, operator, used, drafts)
-
-
-def _write_features(task: Task, origin: Origin, used: Rows, draft: Draft) -> float:
-    """Store the scaled features."""
-    began, features = time.perf_counter(), origin.graph.features
-    for place, rows in arrays.gather(features, used):
-        draft.array[place] = as_stored(origin.scaling.apply(rows), task.store.dtype, "the features")
-        arrays.release(draft.array[place])
-    return draft.commit(time.perf_counter() - began, 0)
-
-
-def _write_powers(
-    task: Task, origin: Origin, operator: Operator, used: Rows, drafts: dict[int, Draft]
+def _compute(
+    source: HopSource, origin: Origin, folder: HopFolder, used: Rows, missing: list[int]
 ) -> dict[int, float]:
-    """Store powers of an operator, each as soon as the engine has it."""
-    start = _start(task, min(drafts))
-    matrix = task.engine.matrix(operator, origin.graph)
-    needed = _needed(operator, matrix, used, drafts, start)
-    share = len(drafts) / (len(needed) * max(operator.products, 1) * task.scope.features)
-    seconds = {}
+    """Compute the missing powers and store them; return the seconds that each took."""
+    shape = (source.scope.nodes if used is None else len(used), source.scope.features)
+    with ExitStack() as stack:
+        drafts = {power: stack.enter_context(folder.draft(power, shape)) for power in missing}
+        if source.operator is None:
+            return {power: _store_features(source, origin, used, draft) for power, draft in drafts.items()}
+        diffusion = _diffusion(source, source.operator, origin, used, drafts)
+        return _store_powers(source, diffusion, drafts)
 
-    def write(power: int, rows: slice, columns: slice, values: Array) -> None:
-        array = drafts[power].array
-        array[rows, columns] = values
-        arrays.release(array[rows])
 
-    def finished(power: int, taken: float) -> None:
-        seconds[power] = drafts[power].commit(taken, operator.products)
-
-    def advance(power: int, columns: slice) -> None:
-        rows, width = needed[power], columns.stop - columns.start
-        task.work.rows += task.scope.nodes if rows is None else len(rows)
-        task.work.all_rows += task.scope.nodes
-        what = f"{task.scope.name} graph · {task.name(power)}"
-        if width < task.scope.features:
-            what += f" · columns {columns.start} to {columns.stop}"
-        task.work.advance(share * width, what)
-
-    task.engine.run(
-        Job(
-            apply=operator.apply,
-            polynomial=operator.polynomial,
-            buffers=operator.buffers,
-            products=operator.products,
-            name=str(operator),
-            letter=task.letter,
-            matrix=matrix,
-            columns=task.scope.features,
-            rows={power: needed[power] for power in sorted(needed)},
-            wanted=drafts.keys(),
-            used=used,
-            dtype=task.store.dtype,
-            read=partial(_read, task, origin, start),
-            write=write,
-            finished=finished,
-            advance=advance,
-            remark=task.work.remark,
-        )
-    )
+def _store_features(source: HopSource, origin: Origin, used: Rows, draft: Draft) -> float:
+    """Store the scaled features; return the seconds that it took."""
+    began = time.perf_counter()
+    for position, rows in arrays.gather(origin.graph.features, used):
+        values = as_stored(origin.scaling.apply(rows), source.store.dtype)
+        _check_finite(values, "the features")
+        draft.array[position] = values
+        arrays.release(draft.array[position])
+    seconds = time.perf_counter() - began
+    draft.commit(seconds, 0)
+    source.completed(1)
     return seconds
 
 
-def _start(task: Task, first: int) -> int:
-    """The highest stored power below ``first`` that has all rows; 0 are the features."""
-    start = max((power for power in task.chain(None).hops() if power < first), default=0)
-    if start < first - 1:
-        task.work.remark(
-            f"{task.name(first)}: the powers before it were stored without the rows that no split uses; "
-            f"starting again from {task.name(start) if start else 'the features'} (store.rows=all keeps all rows)"
+def _diffusion(
+    source: HopSource, operator: Operator, origin: Origin, used: Rows, wanted: Collection[int]
+) -> Diffusion:
+    """Return what the engine has to compute: from which power, and which rows of each."""
+    start = _start(source, min(wanted))
+    x: Features = StoredPower(source.folder(None).open(start)) if start else ScaledFeatures(origin)
+    matrix = operator.matrix_by(origin.graph, source.engine.count)
+    rows = needed_rows(operator, matrix, used, wanted, start)
+    nodes, products = source.scope.nodes, operator.products
+    source.totals.rows_computed += products * sum(nodes if own is None else len(own) for own in rows.values())
+    source.totals.rows_at_most += products * nodes * len(rows)
+    return Diffusion(operator, matrix, x, rows, frozenset(wanted), used, source.store.dtype)
+
+
+def _store_powers(source: HopSource, diffusion: Diffusion, drafts: Mapping[int, Draft]) -> dict[int, float]:
+    """Store the blocks that the engine yields, and commit each power once all its values have arrived."""
+    operator, seconds = diffusion.operator, dict.fromkeys(drafts, 0.0)
+    missing = {power: draft.array.size for power, draft in drafts.items()}
+
+    def commit(power: int) -> None:
+        drafts[power].commit(seconds[power], operator.products)
+        source.completed(1)
+        del missing[power]
+
+    began = time.perf_counter()
+    with closing(source.engine.powers(diffusion)) as blocks:
+        for power, rows, columns, values in blocks:
+            _check_finite(values, str(operator))
+            array = drafts[power].array
+            array[rows, columns] = values
+            arrays.release(array[rows])
+            missing[power] -= values.size
+            del values  # a view of the engine's memory, which it reuses
+            seconds[power] += time.perf_counter() - began
+            if not missing[power]:
+                commit(power)
+            began = time.perf_counter()
+    for power in [power for power, size in missing.items() if size == 0]:  # arrays without a row
+        commit(power)
+    if missing:
+        raise SignError(
+            f"{operator}: the engine did not yield all values of {', '.join(map(source.name, missing))}"
         )
+    return seconds
+
+
+def _start(source: HopSource, first: int) -> int:
+    """Return the highest stored power below ``first`` that has all rows; 0 stands for the features."""
+    start = max((power for power in source.folder(None).hops() if power < first), default=0)
+    if start < first - 1:
+        log.info(
+            "%s on the %s graph: the powers before it were stored without the rows that no split uses; "
+            "starting again from %s (store.rows=all keeps all rows)",
+            source.name(first), source.scope.name, source.name(start) if start else "the features",
+        )  # fmt: skip
     return start
 
 
-def _needed(
+def needed_rows(
     operator: Operator, matrix: Matrix, used: Rows, wanted: Collection[int], start: int
 ) -> dict[int, Rows]:
-    """The rows of each power that the wanted ones, or the powers after it, read."""
+    """Return, for each power after ``start`` in ascending order, the rows that the result or later powers read."""
     rows, needed = used if operator.is_one_product else None, {}
     for power in range(max(wanted), start, -1):
         needed[power] = rows
@@ -230,13 +252,12 @@ def _needed(
             if others is not None:
                 read[others] = True
         rows = None if read.all() else np.flatnonzero(read)
-    return needed
+    return dict(reversed(needed.items()))
 
 
-def _read(task: Task, origin: Origin, power: int, rows: slice, columns: slice) -> Floats:
-    """Some rows and columns of the array that products start from."""
-    array = task.chain(None).open(power) if power else origin.graph.features
-    values = array[rows, columns].astype(np.float32) if power else origin.scaling.apply(array[rows], columns)
-    if isinstance(array, np.ndarray):
-        arrays.release(array[rows])
-    return values
+def _check_finite(values: Array, what: str) -> None:
+    """Raise unless all values are finite."""
+    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        raise SignError(
+            f"{what}: some values are not finite in {values.dtype}, the type of the store (store.dtype)"
+        )

@@ -1,61 +1,57 @@
-"""The hops of one configuration in one folder, which trains elsewhere without the graph."""
+"""Export the hops of one configuration to a folder that trains elsewhere without the graph."""
 
-import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sign.datasets.exported_hops import DESCRIPTION, HOPS, LABELS, ROWS
-from sign.diffusion.precompute import Hops, Precomputation
+from sign.diffusion.hops import Hop, Hops
+from sign.diffusion.precompute import Precomputation
 from sign.errors import SignError
-from sign.graph.classification import NodeClassification
+from sign.graph.classification import NodeClassification, Scope
 from sign.store.store import Store
 from sign.system import arrays
+from sign.system.atomic_files import temporary_file, write_json
 from sign.system.hashing import digest
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that is not new or empty, before anything is computed."""
+    """Raise unless the folder is new or empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SignError(f"path={folder}: is not empty; choose a new folder")
 
 
 def export(source: Precomputation, classification: NodeClassification, hops: Hops, folder: Path) -> int:
-    """Write the rows used of every hop, the labels and the splits; returns the bytes written.
+    """Write the used rows of every hop, the labels and the splits; return the number of bytes.
 
-    The card is written last: a folder that was left half-written is none.
+    The export is atomic: it is written beside ``folder`` under a temporary name and renamed at the end.
     """
     check_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    temporary = temporary_file(folder)
+    shutil.rmtree(temporary, ignore_errors=True)  # left by a killed process
+    temporary.mkdir(parents=True)
     try:
-        _write(source, classification, hops, folder)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
+        _write(source, classification, hops, temporary)
+        temporary.replace(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def _write(source: Precomputation, classification: NodeClassification, hops: Hops, folder: Path) -> None:
-    target = Store(str(folder / HOPS), source.store.dtype)
+    store = Store(str(folder / HOPS), source.store.dtype)
     scopes = {scope.name: scope for scope in classification.scopes}
     for hop in hops.every:
-        scope = scopes[hop.chain.key["scope"]]
-        key = {name: value for name, value in hop.chain.key.items() if name not in ("format", "dtype")}
-        key["rows"] = None if scope.used_nodes is None else digest(scope.used_nodes)
-        nodes = np.arange(scope.nodes) if scope.used_nodes is None else scope.used_nodes
-        chain = target.chain(classification.name, **key)
-        with chain.locked(lambda: None), chain.draft(hop.power, (len(nodes), scope.features)) as draft:
-            for place, values in arrays.gather(hop.array, hop.places(nodes)):
-                draft.array[place] = values
-            draft.commit(hop.seconds, hop.products)
+        _copy_hop(hop, scopes[hop.folder.key["scope"]], store, classification.name)
     rows = {split: nodes for scope in classification.scopes for split, nodes in scope.rows.items()}
     for split, labels in classification.labels.items():
         np.save(folder / LABELS.format(split=split), labels, allow_pickle=False)
     for scope in classification.scopes:
         for split, nodes in scope.rows.items():
             np.save(folder / ROWS.format(scope=scope.name, split=split), nodes, allow_pickle=False)
-    card = {
+    description: dict[str, Any] = {
         "name": classification.name,
         "summary": classification.summary,
         "classes": classification.classes,
@@ -75,4 +71,16 @@ def _write(source: Precomputation, classification: NodeClassification, hops: Hop
             for scope in classification.scopes
         ],
     }
-    (folder / DESCRIPTION).write_text(json.dumps(card, indent=2) + "\n")
+    write_json(folder / DESCRIPTION, description)
+
+
+def _copy_hop(hop: Hop, scope: Scope, store: Store, dataset: str) -> None:
+    """Copy the used rows of a hop to another store."""
+    key = {name: value for name, value in hop.folder.key.items() if name not in ("format", "dtype")}
+    key["rows"] = None if scope.used_nodes is None else digest(scope.used_nodes)
+    nodes = np.arange(scope.nodes) if scope.used_nodes is None else scope.used_nodes
+    folder = store.folder(dataset, **key)
+    with folder.locked(), folder.draft(hop.power, (len(nodes), scope.features)) as draft:
+        for position, values in arrays.gather(hop.array, hop.positions(nodes)):
+            draft.array[position] = values
+        draft.commit(hop.seconds, hop.products)

@@ -1,1 +1,1 @@
-"""Where products run. One contract (``engine.py``), one shared test-suite, an engine a file."""
+"""Where products run. One contract (``base.py``), one shared test suite, one engine per file or package."""

@@ -1,86 +1,84 @@
-"""The contract of an engine: it multiplies, and never changes a result beyond rounding."""
+"""The contract of an engine: it computes powers of an operator, and changes no result beyond rounding."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sign.errors import FieldError, SignError
-from sign.graph.csr import Array, Floats
-from sign.graph.graph import Graph
+from sign.graph.csr import CSR, Array, Floats
 from sign.graph.matrix import Matrix
-from sign.operators.base import ONE_PRODUCT, Operator, Polynomial, Product
+from sign.operators.base import Motif, Operator
 from sign.system import memory
 from sign.validation import Validated
 
+Rows: TypeAlias = Array | None  # sorted nodes; None stands for all
 
-def _ignore(*_: object) -> None:
-    """Nobody is told."""
+
+class Block(NamedTuple):
+    """Values of one power, for a slice of the used rows and a slice of the columns.
+
+    ``values`` may be a view that is valid until the next block is requested.
+    """
+
+    power: int
+    rows: slice
+    columns: slice
+    values: Array
+
+
+class Features(Protocol):
+    """Rows of features that are read in parts: a numpy array is one, so is a file that does not fit into memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nodes × columns."""
+
+    def __getitem__(self, part: tuple[slice, slice], /) -> Any:
+        """Return some rows and columns as an array."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """Powers of an operator, which an engine computes in a chain.
+class Diffusion:
+    """Powers of an operator, X_k = B X_{k-1}, that an engine computes one after the other.
 
-    ``rows`` has, for each power in order, the rows that are to be computed; of the ``wanted`` powers, the rows
-    ``used`` are handed to ``write`` as numbers of type ``dtype``, to which every power is rounded.
+    Parameters
+    ----------
+    operator, matrix
+        B, and its matrix for the graph.
+    x
+        What the first power is computed from.
+    rows
+        For each power, in ascending order, the rows that later powers or the result read.
+    wanted
+        The powers that are yielded.
+    used
+        The rows of the wanted powers that are yielded.
+    dtype
+        The type of the yielded values, to which every power is rounded before the next is computed.
     """
 
-    apply: Callable[[Matrix, Floats, Product], Floats]
-    polynomial: Polynomial | None
-    buffers: int
+    operator: Operator
     matrix: Matrix
-    columns: int
-    rows: Mapping[int, Array | None]
+    x: Features
+    rows: Mapping[int, Rows]
     wanted: Collection[int]
-    used: Array | None
-    dtype: str
-    read: Callable[[slice, slice], Floats]
-    """Some rows and columns of what the first power is made of."""
-    write: Callable[[int, slice, slice, Array], None]
-    """Some columns of a power, for a range of the rows used."""
-    advance: Callable[[int, slice], None] = _ignore
-    """A product of a power was made, for these columns."""
-    finished: Callable[[int, float], None] = _ignore
-    """All of a wanted power is written; it took so many seconds."""
-    remark: Callable[[str], None] = _ignore
-    """Something that the user should know."""
-    products: int = 1
-    name: str = "a product"
-    letter: str = ""
+    used: Rows = None
+    dtype: str = "float32"
 
     @property
-    def is_one_product(self) -> bool:
-        """Whether a power is one product with the one before."""
-        return self.polynomial == ONE_PRODUCT
-
-    @property
-    def row_bytes(self) -> int:
-        """Of all columns of a row: in a file, some of them are read and written with what lies beside them."""
-        return 4 * self.columns
-
-    def stored(self, values: Array) -> Array:
-        """The values as the store holds them; all have to be finite."""
-        return as_stored(values, self.dtype, self.name)
-
-
-def as_stored(values: Array, dtype: str, what: str) -> Array:
-    """Values as the store holds them; all have to be finite."""
-    with np.errstate(over="ignore"):  # it is found below
-        stored = values.astype(dtype, copy=False)
-    if stored.size and not (np.isfinite(stored.min()) and np.isfinite(stored.max())):
-        raise SignError(f"{what}: some values are not finite in {dtype}, the type of the store (store.dtype)")
-    return stored
+    def columns(self) -> int:
+        """The number of columns."""
+        return self.x.shape[1]
 
 
 @dataclass(frozen=True)
 class Engine(Validated, ABC):
-    """Somewhere to multiply a sparse matrix by a block of features.
+    """A place where sparse matrices are multiplied by node features.
 
-    ``memory`` is what may be resident while hops are computed, such as 4GB; null is a share of what the machine
+    ``memory`` bounds the resident memory while hops are computed, such as 4GB; null is a share of what the machine
     and its control group have left.
     """
 
@@ -95,35 +93,35 @@ class Engine(Validated, ABC):
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
-        """Within it, work keeps to the engine's share of the machine; what has no room goes to ``scratch``."""
+        """Keep arrays within the engine's memory; those that do not fit are mapped from files in ``scratch``."""
         total = memory.default_budget() if self.memory is None else memory.parse_size(self.memory) or 0
-        if total <= (taken := memory.resident()):
+        if total <= (resident := memory.resident()):
             raise SignError(
-                f"engine.memory={self.memory}: the program alone takes {memory.format_size(taken)}; give it more"
+                f"engine.memory={self.memory}: the program alone takes {memory.format_size(resident)}; set it higher"
             )
         with memory.limit(total, scratch):
             yield
 
     def needs(self, matrix: Matrix) -> tuple[int, int]:
-        """Bytes that a product takes beside its operator's arrays: in all, and for each column."""
+        """Return the bytes that a product takes besides the operator's arrays: in total, and per column."""
         return 0, 0
 
-    def matrix(self, operator: Operator, graph: Graph) -> Matrix:
-        """The matrix of an operator; an engine may know another way to count what it is made of."""
-        return operator.matrix(graph)
+    def count(self, motif: Motif, csr: CSR) -> Array:
+        """Return, for each entry of a symmetric matrix without self-loops, the motifs that contain the edge."""
+        from sign.operators.motif_counts import count_motifs  # imported late: it compiles
 
-    def run(self, job: Job) -> None:
-        """Compute a chain of powers."""
-        from sign.engines import powers
+        return count_motifs(motif, csr)
 
-        powers.run(self, job)
+    def powers(self, diffusion: Diffusion) -> Generator[Block]:
+        """Yield the wanted powers in blocks, each power as soon as it is computed; by products, unless overridden."""
+        from sign.engines.powers import by_products
+
+        return by_products(self, diffusion)
 
     @abstractmethod
-    def product(
-        self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
-    ) -> Floats:
-        """``matrix @ x`` in float32, one row of ``x`` a node; in ``out`` where that is given.
+    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+        """Return ``matrix @ x`` in float32, in ``out`` if it is given.
 
-        With ``rows``, a sorted list, the other rows of the result may hold anything; nor does the engine read
-        rows of ``x`` that the wanted ones do not need.
+        With ``rows``, other rows of the result may have any content, and rows of ``x`` that the requested ones do not
+        need are not read.
         """

@@ -1,106 +1,133 @@
-"""A chain of powers on this machine: every block of columns goes through all of them.
+"""Powers of an operator by products of an engine: the one loop that applies, rounds and yields.
 
-Blocks are as wide as the memory that is left allows. With one block a power is whole before the next begins; with
-several, the last block completes all of them. How columns are cut changes no bit of the result.
+:func:`by_products` takes columns through all powers in blocks that are as wide as the memory allows. With one block,
+a power is complete before the next begins; with several, the last block completes all of them. How columns are cut
+changes no bit of the result.
 """
 
+import logging
 import math
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
-from sign.engines.base import Engine, Job
+from sign.engines.base import Block, Diffusion, Engine, Rows
+from sign.engines.progress import advance
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.graph.matrix import Matrix
 from sign.system import arrays, memory
 
-MARGIN = 0.05  # of the memory that is left which stays free, for what is not an array
+MARGIN = 0.05  # of the remaining memory that stays free, for objects that are not arrays
+RowProduct = Callable[[Matrix, Floats, Rows, Floats | None], Floats]  # Engine.product
+
+log = logging.getLogger(__name__)
 
 
-def run(engine: Engine, job: Job) -> None:
-    """Compute a job by products of an engine."""
-    blocks = _column_blocks(engine, job)
-    seconds = dict.fromkeys(job.wanted, 0.0)
-    for block in blocks:
-        x = _load(job, block)
-        spare = np.empty_like(x) if job.is_one_product else None
-        for power in job.rows:
-            began = time.perf_counter()
-            result = _power(engine, job, job.matrix, x, power, block, spare)
-            x, spare = result, x if result is spare else None  # fresh memory is slow: two arrays take turns
-            _round(job, x, power)
-            if power in job.wanted:
-                for part, rows in _parts(job, x, job.used):
-                    job.write(power, part, block, x[rows])
-                seconds[power] += time.perf_counter() - began
-                if block is blocks[-1]:
-                    job.finished(power, seconds[power])
-        del x, spare, result  # before the next block is loaded
+def powers(
+    diffusion: Diffusion, x: Floats, product: RowProduct, overwrite: bool = False
+) -> Iterator[tuple[int, Floats]]:
+    """Yield each wanted power of the operator applied to ``x``, some columns of ``diffusion.x``.
+
+    With ``overwrite``, a yielded array is valid until the next one is requested: where a power is one product, two
+    arrays, of which ``x`` is one, take turns, because fresh memory is slow.
+    """
+    operator = diffusion.operator
+    spare = np.empty_like(x) if overwrite and operator.is_one_product else None
+    for power, rows in diffusion.rows.items():
+        result = _apply(diffusion, x, product, rows, spare)
+        x, spare = result, x if result is spare else None
+        if diffusion.dtype != "float32":  # as the store has it: continuing from there gives the same
+            for _, part in row_parts(diffusion, rows):
+                x[part] = as_stored(x[part], diffusion.dtype)
+        if power in diffusion.wanted:
+            yield power, x
 
 
-def _column_blocks(engine: Engine, job: Job) -> list[slice]:
-    """Blocks of columns, as wide as the memory that is left allows, and about equal."""
-    columns, nodes = job.columns, job.matrix.csr.nodes
-    whole, column = engine.needs(job.matrix)
-    one = 4 * nodes * job.buffers + column
-    left = memory.remaining() - whole
-    widest = int(left * (1 - MARGIN)) // one
-    if widest < 1:
-        # with a larger budget, arrays that now lie in files take up to half of it
-        least = memory.format_size(2 * (memory.resident() + whole + one / (1 - MARGIN)))
-        raise SignError(
-            f"engine.memory={engine.memory}: not enough for one column of {job.name} on {nodes:,} nodes; "
-            f"{least} would do"
-        )
-    width = math.ceil(columns / math.ceil(columns / min(widest, columns)))
-    if width < columns and widest >= arrays.CACHE_LINE:  # whole cache lines, where that can be
-        width = min(-(-width // arrays.CACHE_LINE), widest // arrays.CACHE_LINE) * arrays.CACHE_LINE
-    blocks = [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
-    if len(blocks) > 1:
-        job.remark(
-            f"{memory.format_size(left)} of memory left: {columns} columns go through {job.letter} "
-            f"in {len(blocks)} blocks of {width}"
-        )
-    return blocks
+def by_products(engine: Engine, diffusion: Diffusion) -> Generator[Block]:
+    """Yield the wanted powers, computed by products of an engine on blocks of columns."""
+    operator = diffusion.operator
+    share = (
+        len(diffusion.wanted) / len(diffusion.rows) / max(operator.products, 1) / max(diffusion.columns, 1)
+    )
+    for columns in _column_blocks(engine, diffusion):
+        product = _tracked(engine, share * (columns.stop - columns.start))
+        for power, x in powers(diffusion, _load(diffusion, columns), product, overwrite=True):
+            for part, rows in row_parts(diffusion, diffusion.used):
+                yield Block(power, part, columns, as_stored(x[rows], diffusion.dtype))
+            del x  # or it would stay while the next columns are loaded
 
 
-def _load(job: Job, block: slice) -> Floats:
-    """Columns of the array that products start from, read in order."""
-    x = np.empty((job.matrix.csr.nodes, block.stop - block.start), np.float32)
-    for part in arrays.row_slices(len(x), job.row_bytes):
-        x[part] = job.read(part, block)
-    return x
+def row_parts(diffusion: Diffusion, rows: Rows) -> Iterator[tuple[slice, slice | Array]]:
+    """Yield parts of some rows, or of all, that take little memory: their positions among ``rows``, and the rows."""
+    # whole rows count, because in a file some columns are read and written together with those beside them
+    total = diffusion.x.shape[0] if rows is None else len(rows)
+    for part in arrays.row_slices(total, 4 * diffusion.columns):
+        yield part, part if rows is None else rows[part]
 
 
-def _power(
-    engine: Engine, job: Job, matrix: Matrix, x: Floats, power: int, block: slice, spare: Floats | None
-) -> Floats:
-    """B x, on some rows or all; in ``spare`` where that is given."""
+def as_stored(values: Array, dtype: str) -> Array:
+    """Return values as the store has them; whoever stores them checks that they are finite."""
+    with np.errstate(over="ignore"):
+        return values.astype(dtype, copy=False)
+
+
+def _apply(diffusion: Diffusion, x: Floats, product: RowProduct, rows: Rows, spare: Floats | None) -> Floats:
+    """Return B x on some rows or all, in ``spare`` if it is given and used."""
     free = [] if spare is None else [spare]
 
-    def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
-        result = engine.product(matrix, x, job.rows[power], free.pop() if out is None and free else out)
-        job.advance(power, block)
-        return result
+    def operator_product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
+        return product(matrix, x, rows, free.pop() if out is None and free else out)
 
-    result = job.apply(matrix, x, product)
+    result = diffusion.operator.apply(diffusion.matrix, x, operator_product)
     if not isinstance(result, np.ndarray) or result.shape != x.shape:
-        got = getattr(result, "shape", type(result).__name__)
-        raise SignError(f"{job.name} made {got} of rows of shape {x.shape}; its apply must keep the shape")
+        shape = getattr(result, "shape", type(result).__name__)
+        raise SignError(
+            f"{diffusion.operator}: apply returned {shape} for rows of shape {x.shape}; it must keep the shape"
+        )
     return result.astype(np.float32, copy=False)
 
 
-def _round(job: Job, x: Floats, power: int) -> None:
-    """Round to what the store holds, so that going on from the store or from memory is the same."""
-    for _, rows in _parts(job, x, job.rows[power]):
-        stored = job.stored(x[rows])
-        if job.dtype != "float32":
-            x[rows] = stored
+def _tracked(engine: Engine, hops: float) -> RowProduct:
+    """Return the product of an engine, which advances the progress bar by a part of a hop."""
+
+    def product(matrix: Matrix, x: Floats, rows: Rows, out: Floats | None) -> Floats:
+        result = engine.product(matrix, x, rows, out)
+        advance(hops)
+        return result
+
+    return product
 
 
-def _parts(job: Job, x: Floats, rows: Array | None) -> Iterator[tuple[slice, slice | Array]]:
-    """Some rows of x, or all, in parts that take little memory: which of the rows they are, and where they stand."""
-    for part in arrays.row_slices(len(x) if rows is None else len(rows), job.row_bytes):
-        yield part, part if rows is None else rows[part]
+def _load(diffusion: Diffusion, columns: slice) -> Floats:
+    """Return columns of the array that the first power is computed from, read in order."""
+    x = np.empty((diffusion.x.shape[0], columns.stop - columns.start), np.float32)
+    for part, _ in row_parts(diffusion, None):
+        x[part] = diffusion.x[part, columns]
+    return x
+
+
+def _column_blocks(engine: Engine, diffusion: Diffusion) -> list[slice]:
+    """Return blocks of columns of about equal width, as wide as the remaining memory allows."""
+    operator, columns, nodes = diffusion.operator, diffusion.columns, diffusion.matrix.csr.nodes
+    fixed, per_column = engine.needs(diffusion.matrix)
+    per_column += 4 * nodes * operator.buffers
+    remaining = memory.remaining() - fixed
+    widest = int(remaining * (1 - MARGIN)) // per_column
+    if widest < 1:
+        # with a larger budget, arrays that are now in files take up to half of it
+        least = memory.format_size(2 * (memory.resident() + fixed + per_column / (1 - MARGIN)))
+        raise SignError(
+            f"engine.memory={engine.memory}: not enough for one column of {operator} on {nodes:,} nodes; "
+            f"{least} is enough"
+        )
+    width = math.ceil(columns / math.ceil(columns / min(widest, columns)))
+    if width < columns and widest >= arrays.CACHE_LINE:  # whole cache lines where possible
+        width = min(-(-width // arrays.CACHE_LINE), widest // arrays.CACHE_LINE) * arrays.CACHE_LINE
+    blocks = [slice(first, min(first + width, columns)) for first in range(0, columns, width)]
+    if len(blocks) > 1:
+        log.info(
+            "%s of memory left: %d columns of %s are computed in %d blocks of %d",
+            memory.format_size(remaining), columns, operator.name, len(blocks), width,
+        )  # fmt: skip
+    return blocks

@@ -1,4 +1,4 @@
-"""Products by torch's compressed sparse rows, on a CPU or a GPU."""
+"""Products by torch's CSR tensors, on a CPU or a GPU."""
 
 import warnings
 from collections.abc import Iterator
@@ -10,41 +10,39 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sign.engines.base import Engine
+from sign.engines.base import Engine, Rows
 from sign.errors import SignError
-from sign.graph.csr import CSR, Array, Floats, index_type
+from sign.graph.csr import CSR, Floats, index_type
 from sign.graph.csr_transforms import clear_other_rows
 from sign.graph.matrix import Matrix
 
 if TYPE_CHECKING:
     import torch
 
-SHARE = 0.8  # of the device's free memory that a product may take
-COLUMN_ARRAYS = 4  # as large as a slice of x that a product holds at once
+SHARE = 0.8  # of the device's free memory that a product may use
+COLUMN_ARRAYS = 4  # arrays as large as a slice of x that a product holds at once
 
 
 @dataclass(frozen=True)
 class TorchEngine(Engine):
-    """torch on ``device``; of x, as many columns at a time are there as fit."""
+    """torch on ``device``, which multiplies as many columns at a time as fit."""
 
     device: Literal["cpu", "cuda"] = "cpu"
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
-        """The memory, of which torch itself takes some."""
+        """Keep to the memory, after torch itself has taken its part."""
         import torch  # noqa: F401
 
         with super().limits(scratch):
             yield
 
     def needs(self, matrix: Matrix) -> tuple[int, int]:
-        """Indices and weights in torch's form, of all rows and of some; two more arrays on the CPU."""
+        """Return the bytes of the indices and weights in torch's form, and of two more arrays per column."""
         return 24 * matrix.csr.entries + 8 * matrix.csr.nodes, 8 * matrix.csr.nodes
 
-    def product(
-        self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
-    ) -> Floats:
-        """Scale by the right factor, multiply, add the self-loops, scale by the left one."""
+    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+        """Scale by the right factor, multiply, add the self-loops, scale by the left factor."""
         import torch
 
         device = self._device()
@@ -69,15 +67,13 @@ class TorchEngine(Engine):
         import torch
 
         if self.device == "cuda" and not torch.cuda.is_available():
-            raise SignError(
-                "engine.device=cuda: torch sees no GPU here; use engine.device=cpu or engine=local"
-            )
+            raise SignError("engine.device=cuda: torch finds no GPU; use engine.device=cpu or engine=local")
         return torch.device(self.device)
 
 
-@lru_cache(maxsize=1)  # an operator of many products uses one matrix for all of them
+@lru_cache(maxsize=1)  # all products of an operator use one matrix
 def _sparse(csr: CSR, device: Any) -> "torch.Tensor":
-    """The rows on the device; torch wants one index type for both arrays, and all weights."""
+    """Return the matrix on the device; torch needs one index type for both arrays, and a weight per entry."""
     import torch
 
     index = index_type(max(csr.entries, csr.nodes))
@@ -87,7 +83,7 @@ def _sparse(csr: CSR, device: Any) -> "torch.Tensor":
         for array in (csr.indptr.astype(index), csr.indices.astype(index), weights)
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it is in beta
+        warnings.simplefilter("ignore")  # CSR tensors are in beta
         return torch.sparse_csr_tensor(indptr, indices, values, (csr.nodes, csr.nodes))
 
 
@@ -98,16 +94,16 @@ def _factor(factor: Floats | None, device: Any) -> "torch.Tensor | None":
 
 
 def _columns(device: Any, nodes: int, columns: int) -> int:
-    """How many columns of a product fit the device."""
+    """Return the number of columns that a product can take at once on the device."""
     import torch
 
-    if device.type == "cpu":  # what fits is known before: x is the block that fits
+    if device.type == "cpu":  # x is a block that fits already
         return columns
     free, _ = torch.cuda.mem_get_info(device)
     fitting = int(SHARE * free) // (4 * COLUMN_ARRAYS * nodes)
     if fitting < 1:
         raise SignError(
-            f"engine.device=cuda: {free / 1e9:.1f} GB of the GPU are free, which do not hold one column of "
-            f"{nodes:,} nodes beside the graph; use engine=local"
+            f"engine.device=cuda: {free / 1e9:.1f} GB of GPU memory are free, too little for one column of "
+            f"{nodes:,} nodes besides the graph; use engine=local"
         )
     return min(fitting, columns)

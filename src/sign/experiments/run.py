@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 import sign
 from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
-from sign.diffusion.precompute import Hops
+from sign.diffusion.hops import Hops
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST

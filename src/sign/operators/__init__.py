@@ -1,1 +1,1 @@
-"""Linear maps on node features, one a file. The configuration names them by ``_target_``."""
+"""Linear maps on node features, one per file. The configuration names them by ``_target_``."""

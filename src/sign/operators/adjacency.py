@@ -1,7 +1,7 @@
 """The normalised adjacency of the paper (model.p)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sign.graph.csr_transforms import drop_edges
 from sign.graph.graph import Graph
@@ -17,14 +17,14 @@ class NormalizedAdjacency(Operator):
     ===========  ======================================================  =============================
     name         matrix
     ===========  ======================================================  =============================
-    gcn          :math:`\tilde D^{-1/2}(W + I)\tilde D^{-1/2}`            the paper's; a loop is added
+    gcn          :math:`\tilde D^{-1/2}(W + I)\tilde D^{-1/2}`            the paper's, with self-loops
     symmetric    :math:`D^{-1/2} W D^{-1/2}`                             spectrum in [-1, 1]
     row          :math:`D^{-1} W`                                        the mean over neighbours
-    column       :math:`W D^{-1}`                                        each node shares itself out
+    column       :math:`W D^{-1}`                                        each node divides itself among its neighbours
     ===========  ======================================================  =============================
 
     :math:`\tilde D` are the row sums of :math:`W + I`. An isolated node has a row of zeros, except with ``gcn``.
-    ``drop_edges`` leaves out that share of the edges, drawn by ``drop_seed``, before normalisation.
+    ``drop_edges`` removes that fraction of the edges, drawn with ``drop_seed``, before normalisation.
 
     >>> from sign.testing import path
     >>> NormalizedAdjacency().matrix(path(2)).to_scipy().toarray().round(6)
@@ -36,12 +36,13 @@ class NormalizedAdjacency(Operator):
            [0. , 1. , 0. ]], dtype=float32)
     """
 
+    name: ClassVar[str] = "adjacency"
     normalization: Literal["gcn", "symmetric", "row", "column"] = "gcn"
     drop_edges: Probability = 0.0
     drop_seed: Seed = 0
 
     def matrix(self, graph: Graph) -> Matrix:
-        """The matrix, its normalisation kept as factors on both sides."""
+        """Return the adjacency, with its normalisation as factors on both sides."""
         csr = drop_edges(graph.undirected, self.drop_edges, self.drop_seed)
         loop = 1.0 if self.normalization == "gcn" else 0.0
         degrees = csr.row_sums + loop

@@ -1,32 +1,33 @@
-"""What every operator is: a frozen description of a linear map, and how its product is formed."""
+"""The contract of an operator: a frozen description of a linear map B, and how B x is computed by products."""
 
 import hashlib
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from sign.errors import SignError
-from sign.graph.csr import Array, Floats
+from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.validation import Validated
 
 
 class Product(Protocol):
-    """A product of the engine; ``out`` is an array that may be overwritten by the result."""
+    """An engine's product."""
 
     def __call__(self, matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
-        """``matrix @ x``."""
+        """Return ``matrix @ x``; ``out`` may be overwritten with the result."""
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A sum of Chebyshev polynomials of a matrix, with these coefficients.
+    """A sum of Chebyshev polynomials of a matrix, with coefficients ``terms``.
 
-    With ``normalized`` the rows of the result are divided by what the same sum makes of a column of ones.
+    With ``normalized``, each row of the result is divided by the same sum applied to a column of ones.
     """
 
     terms: tuple[float, ...]
@@ -36,55 +37,84 @@ class Polynomial:
 ONE_PRODUCT = Polynomial((0.0, 1.0))
 
 
+class Motif(NamedTuple):
+    """A subgraph that is counted per edge; a clique of three nodes is the triangle."""
+
+    kind: Literal["clique", "cycle"]
+    size: int
+
+
+MotifCounter: TypeAlias = Callable[[Motif, CSR], Array]
+"""Return, for each entry of a symmetric matrix without self-loops, the motifs that contain the edge."""
+
+
 @dataclass(frozen=True)
 class Operator(Validated, ABC):
-    """A linear map B. It holds no data: its fields are its equality, its repr and its fingerprint."""
+    """A linear map B. It holds no data: its fields are its equality, its repr and its part of the fingerprint.
+
+    ``name`` identifies the class in the keys of stored hops; renaming or moving the class does not change it.
+    A class that does not set it is known by its class name.
+    """
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
 
     @abstractmethod
     def matrix(self, graph: Graph) -> Matrix:
-        """The sparse matrix that products are made of, for one graph."""
+        """Return the sparse matrix that products multiply by, for one graph."""
+
+    def matrix_by(self, graph: Graph, count: MotifCounter) -> Matrix:
+        """Return the same matrix, with motifs counted by ``count``; operators that count motifs override this."""
+        return self.matrix(graph)
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
-        """B x, through the engine's ``product``. Operators that are not one product override this."""
+        """Return B x, computed by ``product``. Operators that are not one product override this."""
         return product(matrix, x)
 
     @property
     def products(self) -> int:
-        """How many products one power takes."""
+        """The number of products per power."""
         return 1
 
     @property
     def is_one_product(self) -> bool:
-        """Whether B x is the product itself, so that a row of it needs only the rows that its entries name."""
+        """Whether B is the matrix itself, so that a row of B x needs only the rows that its entries name."""
         return type(self).apply is Operator.apply
 
     @property
     def polynomial(self) -> Polynomial | None:
-        """B as a polynomial of its matrix, for engines whose rows are not at hand; None where it is not known."""
+        """B as a polynomial of its matrix, for engines that never hold all rows; None if it is unknown."""
         return ONE_PRODUCT if self.is_one_product else None
 
     @property
     def buffers(self) -> int:
-        """Arrays as large as x that B x takes at once, x among them."""
+        """The number of arrays as large as x that computing B x holds at once, x included."""
         return 2 if self.is_one_product else 6
 
     def resolve(self, inductive: bool) -> Self:
-        """The operator with every field that depends on the protocol filled in."""
+        """Return the operator with every field set that depends on the protocol."""
         return self
 
     def describe(self) -> dict[str, Any]:
-        """The operator's part of a fingerprint; for a class of the user's own, its source belongs to it."""
-        kind = type(self)
-        description = {"class": f"{kind.__module__}.{kind.__name__}", **asdict(self)}
-        own = [part for part in kind.__mro__ if not part.__module__.startswith(("sign.", "builtins", "abc"))]
-        if own:
-            source = "".join(_source(part) for part in own)
+        """Return the operator's part of a fingerprint; for classes outside ``sign`` it includes their source."""
+        description = {"name": self.name, **asdict(self)}
+        foreign = [
+            kind
+            for kind in type(self).__mro__
+            if not kind.__module__.startswith(("sign.", "builtins", "abc"))
+        ]
+        if foreign:
+            source = "".join(f"{kind.__qualname__}\n{_source(kind)}" for kind in foreign)
             description["source"] = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
         return description
 
 
 def _source(kind: type) -> str:
-    """The file that a class of the user's own is in; what the file imports is not looked at."""
+    """Return the text of the file that defines a class; modules that the file imports are not included."""
     try:
         return inspect.getsource(inspect.getmodule(kind) or kind)
     except (OSError, TypeError) as error:
@@ -94,6 +124,6 @@ def _source(kind: type) -> str:
 
 
 def inverse_power(degrees: Array, power: float) -> Floats:
-    """``degrees ** -power``, with zero where there is no degree."""
+    """Return ``degrees ** -power``, zero where the degree is zero."""
     with np.errstate(divide="ignore"):
         return np.where(degrees > 0, degrees**-power, 0.0).astype(np.float32)

@@ -1,8 +1,8 @@
 r"""Functions of a symmetric matrix with spectrum in [-1, 1], as Chebyshev polynomials of products.
 
-For :math:`f(T) x` the expansion :math:`f(t) ≈ \sum_k c_k T_k(t)` needs one product a term, no inner products
-and four blocks of memory; cut where the coefficients left out sum to less than a tolerance, its error in
-the spectral norm is below that tolerance. The number of terms depends on ``f`` alone, so the result does not depend
+For :math:`f(T) x` the expansion :math:`f(t) ≈ \sum_k c_k T_k(t)` needs one product per term, no inner products
+and four blocks of memory. Truncated where the remaining coefficients sum to less than a tolerance, its error in the
+spectral norm is below that tolerance. The number of terms depends on ``f`` alone, so the result does not depend
 on the graph's size or on how columns are blocked.
 """
 
@@ -15,12 +15,12 @@ from sign.graph.matrix import Matrix
 from sign.operators.base import Product
 from sign.system import arrays
 
-POINTS = 4096  # more than any expansion that is cut above
+POINTS = 4096  # more than the terms of any truncated expansion
 CACHED = 1 << 18  # bytes of rows that stay in a core's cache while they are combined
 
 
 def coefficients(function: Callable[[Array], Array], tolerance: float) -> Array:
-    """The coefficients of ``function`` on [-1, 1], without the tail that sums to less than ``tolerance``.
+    """Return the coefficients of ``function`` on [-1, 1], without the tail that sums to less than ``tolerance``.
 
     >>> coefficients(lambda t: 2 * t**2 - 1, 1e-9).round(9) + 0.0
     array([0., 0., 1.])
@@ -37,7 +37,10 @@ def coefficients(function: Callable[[Array], Array], tolerance: float) -> Array:
 
 
 def apply_polynomial(terms: Array, matrix: Matrix, x: Floats, product: Product) -> Floats:
-    """``sum(c_k T_k(matrix)) @ x`` by the recurrence T_{k+1} = 2 M T_k - T_{k-1}."""
+    """Return ``sum(c_k T_k(matrix)) @ x`` by the recurrence T_{k+1} = 2 M T_k - T_{k-1}.
+
+    Spark's plan *blocks* evaluates the same recurrence in ``sign.engines.spark.block_tasks.Combine``.
+    """
     total = np.float32(terms[0]) * x
     if len(terms) == 1:
         return total

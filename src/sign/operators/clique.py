@@ -1,22 +1,19 @@
 """Edges weighted by the cliques they are in, as in MotifNet."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from sign.graph.csr_transforms import remove_self_loops
-from sign.graph.graph import Graph
-from sign.graph.matrix import Matrix
-from sign.operators.base import Operator
-from sign.operators.motif import motif_matrix
+from sign.operators.base import Motif
+from sign.operators.motif import MotifAdjacency
 from sign.validation import Range
 
 
 @dataclass(frozen=True)
-class CliqueAdjacency(Operator):
+class CliqueAdjacency(MotifAdjacency):
     r"""Row-normalised :math:`w_{ij}\,c_{ij}`, where :math:`c_{ij}` counts the cliques of ``size`` nodes with ij.
 
-    Size 3 is the triangle. Self-loops are left out. Cliques are enumerated, so large sizes are for small or
-    sparse graphs.
+    Size 3 is the triangle. Self-loops are removed. Cliques are enumerated, so large sizes are for small or sparse
+    graphs.
 
     >>> from sign.testing import graph_of
     >>> edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (4, 2)]
@@ -24,11 +21,10 @@ class CliqueAdjacency(Operator):
     [0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
+    name: ClassVar[str] = "clique"
     size: Annotated[int, Range(3, 8)] = 4
 
-    def matrix(self, graph: Graph) -> Matrix:
-        """The weighted counts, with their row sums as a factor on the left."""
-        from sign.operators.motif_counts import cliques
-
-        csr = remove_self_loops(graph.undirected)
-        return motif_matrix(csr, cliques(csr, self.size))
+    @property
+    def motif(self) -> Motif:
+        """The clique of ``size`` nodes."""
+        return Motif("clique", self.size)

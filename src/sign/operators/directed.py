@@ -1,6 +1,7 @@
 """The directed adjacency (model.d) and its transpose (model.f)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sign.graph.csr_transforms import drop_edges, remove_self_loops
 from sign.graph.graph import Graph
@@ -14,7 +15,7 @@ class DirectedAdjacency(Operator):
     r"""Row-normalised :math:`D^{-1} W_d`, or with ``transposed`` :math:`D_⊤^{-1} W_d^⊤`, without self-loops.
 
     Row i averages the nodes that i points to; transposed, the nodes that point to i. A node without such
-    edges has a row of zeros. ``drop_edges`` leaves out that share of the edges, drawn by ``drop_seed``.
+    edges has a row of zeros. ``drop_edges`` removes that fraction of the edges, drawn with ``drop_seed``.
 
     >>> from sign.testing import graph_of
     >>> chain = graph_of([(0, 1), (1, 2)], 3, directed=True)
@@ -28,12 +29,13 @@ class DirectedAdjacency(Operator):
            [0., 1., 0.]], dtype=float32)
     """
 
+    name: ClassVar[str] = "directed"
     transposed: bool = False
     drop_edges: Probability = 0.0
     drop_seed: Seed = 0
 
     def matrix(self, graph: Graph) -> Matrix:
-        """The rows of one direction, with their sums as a factor on the left."""
+        """Return the edges of one direction, with their inverse row sums as the left factor."""
         csr = drop_edges(remove_self_loops(graph.adjacency), self.drop_edges, self.drop_seed)
         csr = csr.transposed if self.transposed else csr
         return Matrix(csr, left=inverse_power(csr.row_sums, 1))

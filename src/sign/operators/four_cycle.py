@@ -1,20 +1,18 @@
 """Edges weighted by the cycles of four nodes they are in."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from sign.graph.csr_transforms import remove_self_loops
-from sign.graph.graph import Graph
-from sign.graph.matrix import Matrix
-from sign.operators.base import Operator
-from sign.operators.motif import motif_matrix
+from sign.operators.base import Motif
+from sign.operators.motif import MotifAdjacency
 
 
 @dataclass(frozen=True)
-class FourCycleAdjacency(Operator):
+class FourCycleAdjacency(MotifAdjacency):
     r"""Row-normalised :math:`w_{ij}\,q_{ij}`, where :math:`q_{ij}` counts the cycles of four nodes with ij in them.
 
     For an edge, :math:`q_{ij} = (A^3)_{ij} - d_i - d_j + 1`, the walks of
-    three steps from i to j that do not turn back. Self-loops are left out; a cycle may have chords.
+    three steps from i to j that do not turn back. Self-loops are removed; a cycle may have chords.
 
     >>> from sign.testing import graph_of
     >>> square = graph_of([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)], 5)
@@ -22,9 +20,9 @@ class FourCycleAdjacency(Operator):
     [0.5, 0.0, 0.5, 0.0, 0.0]
     """
 
-    def matrix(self, graph: Graph) -> Matrix:
-        """The weighted counts, with their row sums as a factor on the left."""
-        from sign.operators.motif_counts import four_cycles
+    name: ClassVar[str] = "four_cycle"
 
-        csr = remove_self_loops(graph.undirected)
-        return motif_matrix(csr, four_cycles(csr))
+    @property
+    def motif(self) -> Motif:
+        """The cycle of four nodes."""
+        return Motif("cycle", 4)

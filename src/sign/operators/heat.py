@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class HeatKernel(Operator):
 
     Applied to the features as a Chebyshev expansion of :math:`e^{-τ(1-t)}`, to an error of ``tolerance`` in the
     spectral norm: about :math:`\sqrt{2τ\ln(1/ε)}` products for large τ. The k-th power is diffusion for kτ.
-    An isolated node has nothing to exchange with: its features decay by :math:`e^{-τ}`, as Δ is 1 there.
+    The features of an isolated node decay by :math:`e^{-τ}`, as Δ is 1 there.
 
     >>> from sign.testing import path, product
     >>> heat = HeatKernel(time=1.0, tolerance=1e-7)
@@ -29,26 +29,27 @@ class HeatKernel(Operator):
            [0.4323, 0.5677]], dtype=float32)
     """
 
+    name: ClassVar[str] = "heat"
     time: Annotated[float, Range(0, 1000)] = 3.0
     tolerance: Annotated[float, Range(1e-9, 0.1)] = 1e-5
 
     def matrix(self, graph: Graph) -> Matrix:
-        """The normalised adjacency A."""
+        """Return the normalised adjacency A."""
         scale = inverse_power(graph.undirected.row_sums, 0.5)
         return Matrix(graph.undirected, left=scale, right=scale)
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
-        """The polynomial of A, applied to x."""
+        """Return the polynomial of A applied to x."""
         return apply_polynomial(self._terms, matrix, x, product)
 
     @property
     def products(self) -> int:
-        """Terms of the expansion beyond the constant one."""
+        """The number of terms of the expansion beyond the constant."""
         return len(self._terms) - 1
 
     @property
     def polynomial(self) -> Polynomial | None:
-        """The expansion."""
+        """The Chebyshev expansion of the heat kernel."""
         return Polynomial(tuple(self._terms)) if type(self).apply is HeatKernel.apply else None
 
     @cached_property

@@ -1,6 +1,7 @@
 """Powers of the normalised graph Laplacian."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sign.graph.csr import Floats
 from sign.graph.graph import Graph
@@ -20,13 +21,15 @@ class Laplacian(Operator):
            [-1.,  1.]], dtype=float32)
     """
 
+    name: ClassVar[str] = "laplacian"
+
     def matrix(self, graph: Graph) -> Matrix:
-        """The normalised adjacency."""
+        """Return the normalised adjacency A."""
         scale = inverse_power(graph.undirected.row_sums, 0.5)
         return Matrix(graph.undirected, left=scale, right=scale)
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
-        """x - A x."""
+        """Return x - A x."""
         return x - product(matrix, x)
 
     @property

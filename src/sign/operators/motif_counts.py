@@ -1,9 +1,8 @@
-"""How many triangles, cliques and four-cycles each edge is in: parallel, exact, in integers.
+"""The number of triangles, cliques and four-cycles that contain each edge: parallel, exact, in integers.
 
-Every edge is pointed to its end of higher degree, so that a row has at most √(2m) entries and each clique is
-found once, from its lowest node. Counts are added atomically: integers,
-so the order of threads changes nothing. Beside the graph, memory is one counter an edge and, for each
-thread, a few arrays of one number a node.
+Every edge is oriented towards its end of higher degree, so that a row has at most √(2m) entries and each clique is
+found once, from its lowest node. Counts are added atomically, and as they are integers the order of threads changes
+nothing. Besides the graph, memory is one counter per edge and, per thread, a few numbers per node.
 """
 
 from typing import Any
@@ -14,15 +13,26 @@ from numba import prange
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from sign.errors import SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.partition import row_pointers
+from sign.operators.base import Motif
 from sign.system.jit import compiled, compiled_parallel
 
 CHUNK = 256  # rows that a thread takes at a time
 
 
+def count_motifs(motif: Motif, csr: CSR) -> Array:
+    """Return, for each entry of a symmetric matrix without self-loops, the motifs that contain the edge."""
+    if motif.kind == "clique":
+        return triangles(csr) if motif.size == 3 else cliques(csr, motif.size)
+    if motif.size != 4:
+        raise SignError(f"cycles of {motif.size} nodes cannot be counted; only cycles of 4 nodes can")
+    return four_cycles(csr)
+
+
 def triangles(csr: CSR) -> Array:
-    """For every entry of a symmetric loopless matrix, the triangles it is in."""
+    """Return the number of triangles that contain each edge."""
     indptr, indices = orient(csr)
     counts = np.zeros(len(indices), np.int64)
     count_triangles(indptr, indices, counts, numba.get_num_threads())
@@ -30,7 +40,7 @@ def triangles(csr: CSR) -> Array:
 
 
 def cliques(csr: CSR, size: int) -> Array:
-    """For every entry of a symmetric loopless matrix, the cliques of ``size`` nodes it is in."""
+    """Return the number of cliques of ``size`` nodes that contain each edge."""
     indptr, indices = orient(csr)
     counts = np.zeros(len(indices), np.int64)
     count_cliques(indptr, indices, counts, size, numba.get_num_threads())
@@ -38,16 +48,15 @@ def cliques(csr: CSR, size: int) -> Array:
 
 
 def four_cycles(csr: CSR) -> Array:
-    """For every entry of a symmetric loopless matrix, the cycles of four nodes it is in."""
+    """Return the number of cycles of four nodes that contain each edge."""
     counts = np.empty(csr.entries, np.int64)
     count_four_cycles(csr.indptr, csr.indices, counts, numba.get_num_threads())
     return counts
 
 
 def orient(csr: CSR) -> tuple[Array, Array]:
-    """Rows that keep, of each edge, the direction to the end of higher degree."""
-    lengths = count_upwards(csr.indptr, csr.indices)
-    indptr = row_pointers(lengths)
+    """Return the rows and columns of the edges that point to their end of higher degree."""
+    indptr = row_pointers(count_upwards(csr.indptr, csr.indices))
     indices = np.empty(indptr[-1], csr.indices.dtype)
     fill_upwards(csr.indptr, csr.indices, indptr, indices)
     return indptr, indices

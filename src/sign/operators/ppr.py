@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -22,13 +22,13 @@ class PersonalizedPageRank(Operator):
     r"""Random-walk normalised PPR: :math:`D_S^{-1} S` with :math:`S = α\,(I - (1-α)\,T)^{-1}`.
 
     :math:`T = \tilde D^{-1/2}(W + I)\tilde D^{-1/2}` is the symmetrically normalised transition matrix and
-    :math:`D_S` are the row sums of :math:`S`. ``alpha: null`` takes the paper's restart probability: 0.01 for
-    inductive and 0.05 for transductive data sets. Two methods, which differ:
+    :math:`D_S` are the row sums of :math:`S`. ``alpha: null`` uses the paper's restart probability: 0.01 for
+    inductive and 0.05 for transductive data sets. The two methods give different operators:
 
     ``solve``
-        is the formula. :math:`S` is never formed: a Chebyshev expansion of :math:`α/(1-(1-α)t)` is applied
+        computes the formula. :math:`S` is never formed: a Chebyshev expansion of :math:`α/(1-(1-α)t)` is applied
         to the features and to a column of ones, to an error of ``tolerance`` in the spectral norm of S (rounding to
-        float32 adds about 1e-7 a product).
+        float32 adds about 1e-7 per product).
     ``push``
         is a sparse approximation (Andersen et al. 2006, as in GDC): the walk from each node is followed until every
         residual is below ``alpha · epsilon · degree``, then entries below ``threshold`` are dropped, or all but the
@@ -43,6 +43,7 @@ class PersonalizedPageRank(Operator):
            [0.25, 0.75]], dtype=float32)
     """
 
+    name: ClassVar[str] = "ppr"
     method: Literal["solve", "push"] = "solve"
     alpha: Annotated[float | None, Range(1e-3, 1)] = None
     tolerance: Annotated[float, Range(1e-9, 0.1)] = 1e-5
@@ -51,20 +52,20 @@ class PersonalizedPageRank(Operator):
     top_k: Power = 0
 
     def resolve(self, inductive: bool) -> Self:
-        """Fill in the restart probability of the protocol."""
+        """Set the restart probability of the protocol, unless alpha is set."""
         if self.alpha is not None:
             return self
         return replace(self, alpha=INDUCTIVE if inductive else TRANSDUCTIVE)
 
     def matrix(self, graph: Graph) -> Matrix:
-        """T for ``solve``, the approximated and normalised rows themselves for ``push``."""
+        """Return T for ``solve``, the sparsified and normalised rows of S for ``push``."""
         if self.method == "push":
             return self._pushed(graph.undirected)
         scale = inverse_power(graph.undirected.row_sums + 1, 0.5)
         return Matrix(graph.undirected, left=scale, right=scale, self_loop=1.0)
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
-        """S x divided by S 1, or the product with the approximation."""
+        """Return S x divided by S 1 for ``solve``, the product with the sparsified rows for ``push``."""
         if self.method == "push":
             return product(matrix, x)
         with_ones = np.column_stack([x, np.ones(len(x), np.float32)])
@@ -73,24 +74,24 @@ class PersonalizedPageRank(Operator):
 
     @property
     def products(self) -> int:
-        """One for ``push``; for ``solve`` about 80 at α = 0.01 and 36 at 0.05 for a tolerance of 1e-5."""
+        """One for ``push``; for ``solve`` and a tolerance of 1e-5 about 80 at α = 0.01 and 36 at α = 0.05."""
         return 1 if self.method == "push" else len(self._terms) - 1
 
     @property
     def is_one_product(self) -> bool:
-        """Whether the matrix is PPR itself."""
+        """Whether the matrix is PPR itself, as it is for ``push``."""
         return self.method == "push" and type(self).apply is PersonalizedPageRank.apply
 
     @property
     def polynomial(self) -> Polynomial | None:
-        """The expansion of ``solve``; for ``push`` the matrix itself."""
+        """The Chebyshev expansion for ``solve``; one product for ``push``."""
         if self.method == "push" or type(self).apply is not PersonalizedPageRank.apply:
             return super().polynomial
         return Polynomial(tuple(self._terms), normalized=True)
 
     @property
     def _restart(self) -> float:
-        """The restart probability; before :meth:`resolve` knows the protocol, the transductive one."""
+        """The restart probability; the transductive one until :meth:`resolve` is called."""
         return TRANSDUCTIVE if self.alpha is None else self.alpha
 
     @cached_property

@@ -12,7 +12,7 @@ from sign.system.jit import compiled, compiled_parallel
 
 BATCH = 1 << 16  # sources that are pushed at a time
 CHUNKS_PER_THREAD = 64  # walks differ in length: small chunks keep all threads busy
-ROOM = 1024  # entries that a chunk has room for at first
+ROOM = 1024  # initial capacity of a chunk, in entries
 
 
 class Links(NamedTuple):
@@ -24,7 +24,7 @@ class Links(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """When a walk is given up, and what is kept of it."""
+    """When a walk stops, and which of its weights are kept."""
 
     alpha: float
     epsilon: float
@@ -33,7 +33,7 @@ class Rule(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Dense arrays of one walk (or a row for each thread), which every source leaves clean."""
+    """Dense arrays of one walk (or one row per thread), which every walk leaves zeroed."""
 
     estimate: Array
     residual: Array
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
 
 
 def push_rows(csr: CSR, alpha: float, epsilon: float, threshold: float, top_k: int) -> CSR:
-    """The row-normalised approximation of S for every node of a graph that has its self-loops."""
+    """Return the row-normalised approximation of S, for a graph that has all self-loops."""
     threads = numba.get_num_threads()
     links = Links(csr.indptr, csr.indices, csr.row_sums)
     rule = Rule(alpha, epsilon, threshold, top_k)
@@ -55,18 +55,17 @@ def push_rows(csr: CSR, alpha: float, epsilon: float, threshold: float, top_k: i
         stop = min(start + BATCH, csr.nodes)
         chunks = min(threads * CHUNKS_PER_THREAD, stop - start)
         bounds = np.linspace(start, stop, chunks + 1).astype(np.int64)
-        lengths, found, weights = push_batch(links, csr.weights, rule, bounds, scratch)
+        lengths, indices, weights = push_batch(links, csr.weights, rule, bounds, scratch)
         counts.append(lengths)
-        columns += found
+        columns += indices
         values += weights
-    indptr = row_pointers(np.concatenate(counts))
     indices = np.concatenate(columns).astype(index_type(csr.nodes), copy=False)
-    return CSR(indptr, indices, np.concatenate(values))
+    return CSR(row_pointers(np.concatenate(counts)), indices, np.concatenate(values))
 
 
 @compiled_parallel
 def push_batch(links: Any, weights: Any, rule: Any, bounds: Any, scratch: Any) -> Any:
-    """Rows ``bounds[0]`` to ``bounds[-1]``: the length of each, and columns and weights chunk by chunk."""
+    """Return the lengths of the rows ``bounds[0]`` to ``bounds[-1]``, and their columns and weights per chunk."""
     chunks = len(bounds) - 1
     lengths = np.zeros(bounds[-1] - bounds[0], np.int64)
     all_columns = [np.empty(0, np.int32) for _ in range(chunks)]
@@ -87,10 +86,10 @@ def push_batch(links: Any, weights: Any, rule: Any, bounds: Any, scratch: Any) -
     return lengths, all_columns, all_values
 
 
-# Not a part of the parallel loop: numba's analysis of parallel loops takes arrays to keep their size.
+# Outside the parallel loop, because numba's analysis of parallel loops assumes that arrays keep their size.
 @compiled
 def push_chunk(links: Any, weights: Any, rule: Any, first: Any, lengths: Any, scratch: Any) -> Any:
-    """The rows from ``first`` on, one after the other in growing arrays."""
+    """Return the rows from ``first`` on, concatenated in growing arrays."""
     columns, values, filled = np.empty(ROOM, np.int32), np.empty(ROOM, np.float32), 0
     for k in range(len(lengths)):
         reached = walk(links, weights, rule, first + k, scratch)
@@ -144,7 +143,7 @@ def walk(links: Any, weights: Any, rule: Any, source: Any, scratch: Any) -> Any:
 
 @compiled
 def harvest(links: Any, rule: Any, source: Any, scratch: Any, reached: Any, columns: Any, values: Any) -> Any:
-    """Take the row of ``source`` out of the estimates: symmetric weights, sparsified, normalised, sorted."""
+    """Move the row of ``source`` out of the estimates: symmetric weights, sparsified, normalised, sorted."""
     degrees, estimate, touched = links.degrees, scratch.estimate, scratch.touched[:reached]
     touched.sort()
     cut = rule.threshold

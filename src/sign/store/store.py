@@ -1,10 +1,9 @@
 """The store: every hop array on disk once, found again by content, memory-mapped.
 
-``<root>/<dataset>/<fingerprint>/`` is a *chain*: the hops of one operator on one graph, scope and
-dtype. ``hop-3.npy`` is a plain numpy array that any tool reads; ``manifest.json`` says what it is. A hop
-counts only when the manifest lists it and the file has the recorded size, shape and type (and, with
-``verify``, the recorded checksum). Files are written under a temporary name and renamed when they are
-durable, so a process that is killed leaves nothing that is taken for whole.
+``<root>/<dataset>/<fingerprint>/`` is a *hop folder*: the hops of one operator on one graph, scope and dtype.
+``hop-3.npy`` is a plain numpy array; ``manifest.json`` describes it. A hop counts only if the manifest lists it and
+the file has the recorded size, shape and type (and, with ``verify``, the recorded checksum). Files are written under
+a temporary name and renamed once they are durable, so a killed process leaves nothing that is taken for complete.
 """
 
 import contextlib
@@ -24,12 +23,13 @@ import numpy as np
 import sign
 from sign.graph.csr import Array
 from sign.system import arrays, locks
+from sign.system.atomic_files import publish, temporary_file, write_json
 from sign.system.hashing import digest
 from sign.validation import Validated
 
-FORMAT = 2  # raised when arrays written before could be misread
+FORMAT = 3  # increased when folders written before could be misread
 MANIFEST = "manifest.json"
-# what the manifest says of a hop
+# fields of a hop in the manifest, and their types
 RECORDED: dict[str, Any] = {
     "shape": list,
     "bytes": int,
@@ -40,37 +40,41 @@ RECORDED: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Chain:
-    """The hops of one operator, in one folder."""
+class HopFolder:
+    """The hops of one operator on one scope, described by ``key``."""
 
-    folder: Path
+    path: Path
     key: dict[str, Any]
     verify: bool = False
 
     def hops(self) -> dict[int, dict[str, Any]]:
-        """The whole hops in the folder, by power."""
+        """Return what the manifest records of each complete hop, by power."""
         try:
-            recorded = json.loads((self.folder / MANIFEST).read_text())["hops"]
+            recorded = json.loads((self.path / MANIFEST).read_text())["hops"]
             entries = {int(power): entry for power, entry in recorded.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not ours
             return {}
-        return {power: entry for power, entry in entries.items() if self._is_whole(power, entry)}
+        return {power: entry for power, entry in entries.items() if self._is_complete(power, entry)}
 
     def open(self, power: int) -> Array:
-        """The memory-mapped array of a hop that :meth:`hops` lists."""
-        return np.load(self._file(power), mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        """Return the memory-mapped array of a hop that :meth:`hops` lists."""
+        return np.load(self.file(power), mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+
+    def file(self, power: int) -> Path:
+        """Return the path of a hop."""
+        return self.path / f"hop-{power}.npy"
 
     def touch(self) -> None:
-        """Note that the chain was used, for whoever frees space later."""
-        with contextlib.suppress(OSError):  # a store that can only be read
-            os.utime(self.folder / MANIFEST)
+        """Record the time of use, by which unused folders are pruned."""
+        with contextlib.suppress(OSError):  # a read-only store
+            os.utime(self.path / MANIFEST)
 
     @contextmanager
-    def locked(self, waiting: Callable[[], None]) -> Iterator[None]:
-        """Be the only process that adds to this chain; ``waiting`` is called if another one is at it."""
-        with locks.exclusive_lock(self.folder, waiting):
-            for left_behind in self.folder.glob(".*.tmp"):  # by a process that was killed
-                left_behind.unlink()
+    def locked(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Hold the exclusive lock for writing; call ``on_wait`` before waiting for another process."""
+        with locks.exclusive_lock(self.path, on_wait):
+            for abandoned in self.path.glob(".*.tmp"):  # by a killed process
+                abandoned.unlink()
             yield
 
     def write(self, power: int, array: Array, seconds: float, products: int = 0) -> Array:
@@ -82,64 +86,34 @@ class Chain:
 
     @contextmanager
     def draft(self, power: int, shape: tuple[int, ...]) -> Iterator["Draft"]:
-        """A hop to be written part by part; it is gone unless it was committed. The caller holds the lock."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = self._temporary(self._file(power))
+        """Create a hop that is written in parts; it is deleted unless it is committed. The caller holds the lock."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        temporary = temporary_file(self.file(power))
         try:
             yield Draft(self, power, _create(temporary, shape, self.key["dtype"]))
         finally:
             temporary.unlink(missing_ok=True)
 
-    def _commit(self, power: int, array: Array, seconds: float, products: int) -> None:
-        """Record a hop whose temporary file is whole."""
-        file, checksum = self._file(power), digest(array)
-        array.flush()  # type: ignore[attr-defined]
-        self._publish(file)
-        entry = {
-            "shape": list(array.shape),
-            "bytes": file.stat().st_size,
-            "checksum": checksum,
-            "seconds": round(seconds, 6),
-            "products": products,
-            "versions": {"sign": sign.__version__, "numpy": np.__version__},
-            "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        }
-        self._record({**self.hops(), power: entry})
+    def is_intact(self, power: int, entry: dict[str, Any]) -> bool:
+        """Return whether the array has the recorded checksum."""
+        return bool(digest(self.open(power)) == entry["checksum"])
 
-    def _record(self, hops: dict[int, dict[str, Any]]) -> None:
-        """Write the manifest."""
-        manifest = {**self.key, "hops": {str(power): entry for power, entry in sorted(hops.items())}}
-        file = self.folder / MANIFEST
-        text = json.dumps(manifest, indent=2) + "\n"
+    def _record(self, power: int, entry: dict[str, Any]) -> None:
+        """Add a hop to the manifest."""
+        file, hops = self.path / MANIFEST, sorted({**self.hops(), power: entry}.items())
         try:
-            self._temporary(file).write_text(text)
-            self._publish(file)
+            write_json(file, {**self.key, "hops": {str(number): hop for number, hop in hops}}, durable=True)
         except OSError as error:
             if error.errno not in arrays.DISK_FULL:
                 raise
-            raise arrays.disk_full(file, len(text)) from error
-        finally:
-            self._temporary(file).unlink(missing_ok=True)
+            raise arrays.disk_full(file, len(json.dumps(hops))) from error
 
-    def _publish(self, file: Path) -> None:
-        """Give a temporary file its name, once it is on disk."""
-        temporary = self._temporary(file)
-        _sync(temporary)
-        temporary.replace(file)
-        _sync(self.folder)
-
-    def _temporary(self, file: Path) -> Path:
-        return file.with_name(f".{file.name}.tmp")
-
-    def _file(self, power: int) -> Path:
-        return self.folder / f"hop-{power}.npy"
-
-    def _is_whole(self, power: int, entry: dict[str, Any]) -> bool:
-        """Whether the file is what was recorded."""
+    def _is_complete(self, power: int, entry: dict[str, Any]) -> bool:
+        """Return whether the file is what was recorded."""
         try:
             if not all(isinstance(entry[name], kind) for name, kind in RECORDED.items()):
                 return False
-            if self._file(power).stat().st_size != entry["bytes"]:
+            if self.file(power).stat().st_size != entry["bytes"]:
                 return False
             array = self.open(power)
             if list(array.shape) != entry["shape"] or array.dtype != self.key["dtype"]:
@@ -148,34 +122,34 @@ class Chain:
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
-    def is_intact(self, power: int, entry: dict[str, Any]) -> bool:
-        """Whether the array has the checksum that was recorded."""
-        return bool(digest(self.open(power)) == entry["checksum"])
-
 
 @dataclass(frozen=True)
 class Draft:
     """A hop that is being written, as an array in a temporary file."""
 
-    chain: Chain
+    folder: HopFolder
     power: int
     array: Array
 
-    def commit(self, seconds: float, products: int) -> float:
-        """All is written: make it a hop. Returns the seconds that it took."""
-        self.chain._commit(self.power, self.array, seconds, products)
-        return seconds
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
+    def commit(self, seconds: float, products: int) -> None:
+        """Make the complete array a hop: rename its file, then record it in the manifest."""
+        file, checksum = self.folder.file(self.power), digest(self.array)
+        self.array.flush()  # type: ignore[attr-defined]
+        publish(file)
+        entry = {
+            "shape": list(self.array.shape),
+            "bytes": file.stat().st_size,
+            "checksum": checksum,
+            "seconds": round(seconds, 6),
+            "products": products,
+            "versions": {"sign": sign.__version__, "numpy": np.__version__},
+            "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        }
+        self.folder._record(self.power, entry)
 
 
 def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
-    """A new ``.npy`` file whose bytes are reserved, as a memory map."""
+    """Create an ``.npy`` file with reserved disk space, and return it as a memory map."""
     with file.open("wb") as stream:
         header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(stream, header)
@@ -187,10 +161,17 @@ def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
 
 @dataclass(frozen=True)
 class Store(Validated):
-    """A folder of chains. ``verify`` compares checksums, not only sizes, before a hop is used.
+    """Hop folders below ``root``, by data set and fingerprint.
 
-    ``rows``: hops have a row for each node that some split uses, or for ``all`` nodes, from which a higher
-    power can start.
+    Parameters
+    ----------
+    dtype
+        The type of stored values.
+    rows
+        Whether hops have one row per node that some split uses, or per node (``all``), from which higher powers can
+        be computed.
+    verify
+        Whether checksums are compared, not only sizes, before a hop is used.
     """
 
     root: str
@@ -198,9 +179,9 @@ class Store(Validated):
     rows: Literal["used", "all"] = "used"
     verify: bool = False
 
-    def chain(self, dataset: str, **key: Any) -> Chain:
-        """The chain whose content is described by ``key``."""
+    def folder(self, dataset: str, **key: Any) -> HopFolder:
+        """Return the folder of the hops that ``key`` describes."""
         full = {"format": FORMAT, "dtype": self.dtype, **key}
         canonical = json.dumps(full, sort_keys=True).encode()
         fingerprint = hashlib.blake2b(canonical, digest_size=8).hexdigest()
-        return Chain(Path(self.root) / dataset / fingerprint, full, self.verify)
+        return HopFolder(Path(self.root) / dataset / fingerprint, full, self.verify)

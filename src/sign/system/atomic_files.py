@@ -1,6 +1,7 @@
 """Atomic file writes and unique folders."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,18 +19,48 @@ def create_unique_folder(parent: Path, name: str) -> Path:
             attempt += 1
 
 
-def write_json(file: Path, content: Mapping[str, Any]) -> None:
+def write_json(file: Path, content: Mapping[str, Any], durable: bool = False) -> None:
     """Write a JSON object atomically."""
-    write_text(file, json.dumps(content, indent=2) + "\n")
+    write_text(file, json.dumps(content, indent=2) + "\n", durable)
 
 
-def write_text(file: Path, text: str) -> None:
-    """Write a text file atomically: readers see the previous content or the new one."""
-    write_bytes(file, text.encode())
+def write_text(file: Path, text: str, durable: bool = False) -> None:
+    """Write a text file atomically; see :func:`write_bytes`."""
+    write_bytes(file, text.encode(), durable)
 
 
-def write_bytes(file: Path, content: bytes) -> None:
-    """Write a file atomically: readers see the previous content or the new one."""
-    temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_bytes(content)
-    temporary.replace(file)
+def write_bytes(file: Path, content: bytes, durable: bool = False) -> None:
+    """Write a file atomically: readers see the previous content or the new one.
+
+    With ``durable``, the new content is on disk when the function returns.
+    """
+    temporary = temporary_file(file)
+    try:
+        temporary.write_bytes(content)
+        if durable:
+            publish(file)
+        else:
+            temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def temporary_file(file: Path) -> Path:
+    """Return the path under which a file is written before it is renamed."""
+    return file.with_name(f".{file.name}.tmp")
+
+
+def publish(file: Path) -> None:
+    """Rename the temporary file to its name, durably: its content and its name are on disk afterwards."""
+    _sync(temporary_file(file))
+    temporary_file(file).replace(file)
+    _sync(file.parent)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -7,7 +7,8 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from sign.diffusion.precompute import Hops, Precomputation
+from sign.diffusion.hops import Hops
+from sign.diffusion.precompute import Precomputation
 from sign.graph.classification import NodeClassification
 from sign.graph.graph import SPLITS
 from sign.system import memory

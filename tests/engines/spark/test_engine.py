@@ -1,10 +1,9 @@
-"""The shared test-suite and every operator on Spark: embedded by blocks, and by columns on a cluster of which a
-worker is killed while it takes blocks.
+"""The shared suite and every operator on Spark: embedded by blocks, and by columns on a cluster of which a worker is
+killed while it computes blocks.
 
 Each of the two masters is one test with many parts, as a session takes long to start and a process has one.
 """
 
-import inspect
 import os
 import signal
 import socket
@@ -12,21 +11,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-import engines.test_engines as suite
 import numpy as np
 import pytest
-from hypothesis import settings
+from common.engine_suite import CHECKS
+from common.operators import shipped_operators
 
 from sign.datasets.synthetic.communities import Communities
-from sign.diffusion.precompute import Hops, diffuse
+from sign.diffusion.hops import Hops
+from sign.diffusion.precompute import diffuse
 from sign.engines.base import Engine
 from sign.engines.local.engine import LocalEngine
 from sign.engines.spark import session
@@ -54,6 +52,7 @@ try:
 except SignError as error:
     MISSING = str(error)
 needs_spark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+pytestmark = pytest.mark.spark
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss2m"
 
 
@@ -107,70 +106,39 @@ def assert_same(found: Hops, expected: Hops, tolerance: float = 2e-5) -> None:
         np.testing.assert_allclose(ours, theirs, atol=tolerance * scale, rtol=tolerance, err_msg=name)
 
 
-@cache
-def shared_suite() -> dict[str, Callable[[Engine, pytest.MonkeyPatch, Path], None]]:
-    """Every test of the suite that takes an engine, with each of its other parameters; few random graphs."""
-    checks = {}
-    for name, test in vars(suite).items():
-        if not name.startswith("test_") or "engine" not in inspect.signature(test).parameters:
-            continue
-        marks = [mark.args for mark in test.pytestmark if mark.args[0] != "engine"]
-        names, values = [mark[0] for mark in marks], [mark[1] for mark in marks]
-        quick = settings(max_examples=2)(test) if hasattr(test, "hypothesis") else test
-        for chosen in product(*values):
-            arguments = dict(zip(names, chosen, strict=True))
-
-            def run(
-                engine: Engine, patch: pytest.MonkeyPatch, path: Path, test: Any = quick, own: Any = arguments
-            ) -> None:
-                fixtures = {"monkeypatch": patch, "tmp_path": path, "engine": engine}
-                wanted = inspect.signature(test).parameters
-                test(**{key: value for key, value in fixtures.items() if key in wanted}, **own)
-
-            checks[" ".join([name, *map(repr, chosen)])] = run
-    return checks
-
-
-def everything_passes(
-    engine: SparkEngine, subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The shared suite, and every operator."""
-    for number, (name, check) in enumerate(shared_suite().items()):
-        with subtests.test(name), monkeypatch.context() as patch:
-            folder = tmp_path / str(number)
+def everything_passes(engine: SparkEngine, subtests: Any, tmp_path: Path) -> None:
+    """The shared suite with few random graphs, and every operator."""
+    for check in CHECKS:
+        with subtests.test(check.__name__):
+            folder = tmp_path / check.__name__
             folder.mkdir()
-            check(engine, patch, folder)
+            check(engine, folder, 2)
     with subtests.test("every operator"):
         expected = hops_of(LocalEngine(), tmp_path / "local", OPERATORS)
         assert_same(hops_of(engine, tmp_path / "spark", OPERATORS), expected)
 
 
-def test_no_engine_test_of_the_suite_is_left_out() -> None:
-    assert len({name.split()[0] for name in shared_suite()}) >= 5
-    described = {operator.describe()["class"] for operator in OPERATORS.values()}
-    assert {
-        f"{kind.__module__}.{kind.__name__}"
-        for kind in Operator.__subclasses__()
-        if "sign" in kind.__module__
-    } <= described
+def test_every_shipped_operator_is_tried_on_spark() -> None:
+    assert set(shipped_operators()) <= {type(operator) for operator in OPERATORS.values()}
 
 
 @needs_spark
-def test_an_embedded_master(
-    subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.slow
+def test_an_embedded_master(subtests: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "sign")
+
     def make(**fields: Any) -> SparkEngine:
         return SparkEngine(master="local[2]", **fields)
 
-    everything_passes(make(plan="blocks", blocks=2), subtests, monkeypatch, tmp_path)
+    everything_passes(make(plan="blocks", blocks=2), subtests, tmp_path)
     few = {"p": OPERATORS["p"]}
     with subtests.test("the plan is chosen by size, and announced"):
-        capsys.readouterr()
+        caplog.clear()
         hops_of(make(executor_memory="1GB"), tmp_path / "large", few)
         hops_of(make(executor_memory="20kB"), tmp_path / "small", few)
-        said = [line for line in capsys.readouterr().out.splitlines() if "plan" in line]
-        assert said[0].startswith("spark: plan columns (the graph's")
-        assert said[1].startswith("spark: plan blocks (the graph's")
+        plans = [message for message in caplog.messages if "plan" in message]
+        assert plans[0].startswith("spark: plan columns (the graph's")
+        assert plans[1].startswith("spark: plan blocks (the graph's")
         with pytest.raises(SignError, match=r"do not fit an executor's 20\.0 kB; use engine.plan=blocks"):
             hops_of(make(plan="columns", executor_memory="20kB"), tmp_path / "none", few)
     with subtests.test("nothing is left behind"):
@@ -219,6 +187,7 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 @needs_spark
+@pytest.mark.slow
 def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
@@ -239,7 +208,7 @@ def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
             return SparkEngine(**{"master": address, "path": shared.as_uri(), "conf": conf} | fields)
 
         try:
-            everything_passes(make(plan="columns"), subtests, monkeypatch, tmp_path)
+            everything_passes(make(plan="columns"), subtests, tmp_path)
             few = {"p": OPERATORS["p"]}
             expected = hops_of(LocalEngine(), tmp_path / "few", few, dtype="float16")
             for plan in ("columns", "blocks"):
@@ -272,14 +241,14 @@ def a_worker_is_killed(engine: Engine, worker: Any, shared: Path, folder: Path) 
 
 
 @pytest.mark.parametrize(
-    ("shown", "sentence"),
+    ("shown", "message"),
     [
-        ('openjdk version "11.0.2"', "needs Java 17 or later, but this one is 11"),
-        ("", "there is no Java here"),
+        ('openjdk version "11.0.2"', "needs Java 17 or later, but Java 11 is installed"),
+        ("", "Java is not installed"),
     ],
 )
-def test_a_java_that_does_not_do_gets_a_sentence(
-    shown: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_unsuitable_java_is_reported(
+    shown: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pyspark")
     java = tmp_path / "bin" / "java"
@@ -288,38 +257,49 @@ def test_a_java_that_does_not_do_gets_a_sentence(
     java.chmod(0o755 if shown else 0o644)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     engine = SparkEngine(master="local[2]")
-    with pytest.raises(SignError, match=sentence), engine.limits(tmp_path):
+    with pytest.raises(SignError, match=message), engine.limits(tmp_path):
         pass
 
 
-def test_without_pyspark_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pyspark_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "find_spec", lambda name: None)
     with pytest.raises(SignError, match=r"PySpark is not installed; pip install"):
         session.check()
 
 
-def test_the_cause_of_an_error_is_what_is_told() -> None:
+def test_the_innermost_cause_of_an_error_is_reported() -> None:
     pytest.importorskip("pyspark")
     cause = "org.apache.spark.SparkIllegalArgumentException: [MEMORY] must be at least 471859200."
-    told = (
+    text = (
         f"An error occurred while calling None.Context.\n: {cause}\nIncrease it.\n\tat java.lang.Thread.run"
     )
-    assert session.last_line(RuntimeError(told)) == cause
+    assert session.last_line(RuntimeError(text)) == cause
 
 
-def test_a_cluster_that_does_not_answer_is_told_of(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_java_is_started_once_per_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java, log = tmp_path / "bin" / "java", tmp_path / "log"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho started >> {log}\necho 'openjdk version \"21.0.1\"' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert [session.java_version() for _ in range(3)] == [21, 21, 21]
+    assert log.read_text().splitlines() == ["started"]
+
+
+def test_a_cluster_that_does_not_answer_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with session._remark("never said"):
+    caplog.set_level("INFO", "sign")
+    with session.logged_if_slow("not slow"):
         pass
     monkeypatch.setattr(session, "PATIENCE", 0.01)
-    with session._remark("nobody there"):
+    with session.logged_if_slow("no executor"):
         time.sleep(0.5)
-    assert capsys.readouterr().out == "nobody there\n"
+    assert caplog.messages == ["no executor"]
 
 
 @pytest.mark.parametrize(
-    ("fields", "sentence"),
+    ("fields", "message"),
     [
         (
             {"master": "spark://host:7077"},
@@ -331,6 +311,6 @@ def test_a_cluster_that_does_not_answer_is_told_of(
         ({"conf": "spark.executor.memory"}, "conf=spark.executor.memory: must be settings of Spark"),
     ],
 )
-def test_wrong_settings_are_refused(fields: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(FieldError, match=sentence):
+def test_wrong_settings_are_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(FieldError, match=message):
         SparkEngine(**fields)

@@ -1,4 +1,4 @@
-"""What executors do, without Spark: its shuffles are a sort here."""
+"""The tasks of executors, without Spark: its shuffles are a sort here."""
 
 import tempfile
 from collections.abc import Iterator
@@ -6,25 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from common.graphs import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sign.datasets.synthetic.communities import Communities
-from sign.engines.base import Job
+from sign.engines.base import Diffusion
 from sign.engines.local.engine import LocalEngine
 from sign.engines.spark import plan
 from sign.engines.spark.block_tasks import CURRENT, Choose, Combine, Cut, Multiply, stream
 from sign.engines.spark.blocks import ranges, row_records
 from sign.engines.spark.records import Record, pack
-from sign.engines.spark.shared_folder import Place
-from sign.graph.csr import Floats
+from sign.engines.spark.shared_folder import SharedFolder
 from sign.graph.csr_transforms import remove_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import ONE_PRODUCT
+from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.chebyshev import apply_polynomial
 from sign.operators.motif_counts import orient, triangles
+
+pytestmark = pytest.mark.spark
 
 
 def shuffled(records: Iterator[Any]) -> Iterator[Any]:
@@ -49,11 +51,11 @@ def test_blocks_make_the_polynomial_of_the_local_engine(
     width = graph.features.shape[1]
     rows = np.array([i for i in range(graph.nodes) if chosen >> i & 1], np.int64)
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(None, f"file:{folder}")
+        shared = SharedFolder(None, f"file:{folder}")
         bounds = ranges(graph.adjacency.indptr, count)
         spans = [tuple(map(int, bounds[key : key + 2])) for key in range(len(bounds) - 1)]
         given_rows = (pack(r) for key, span in enumerate(spans) for r in row_records(matrix.csr, key, *span))
-        cut = Cut(bounds, place.share(left, "left"), place.share(right, "right"), loop)
+        cut = Cut(bounds, shared.share(left, "left"), shared.share(right, "right"), loop)
         pieces = list(cut(given_rows))
         state = [pack(Record(key, CURRENT, values=graph.features[a:b])) for key, (a, b) in enumerate(spans)]
         for number in range(1, len(terms)):
@@ -61,7 +63,7 @@ def test_blocks_make_the_polynomial_of_the_local_engine(
             sums = Multiply(bounds, None, width, 1)(shuffled(iter([*pieces, *current])))
             combine = Combine(bounds, width, terms, number, False, "float32")
             state = list(combine(shuffled(iter([*sums, *state]))))
-        used = place.share(rows, "used")
+        used = shared.share(rows, "used")
         found = np.concatenate(
             [np.empty((0, width), np.float32)]
             + [r.floats(width) for r in stream(Choose(bounds, used, width, "float32")(shuffled(iter(state))))]
@@ -92,7 +94,7 @@ def test_pairs_of_parts_find_every_triangle_once(graph: Graph, parts: int) -> No
     bounds = ranges(indptr, parts)
     count = len(bounds) - 1
     with tempfile.TemporaryDirectory() as folder:
-        shared = Place(None, f"file:{folder}").share(indptr, "indptr")
+        shared = SharedFolder(None, f"file:{folder}").share(indptr, "indptr")
         own = [indices[indptr[bounds[k]] : indptr[bounds[k + 1]]].astype(np.int64) for k in range(count)]
         pairs = [
             pack(Record(number, kind=part, indices=own[part]))
@@ -115,24 +117,19 @@ def test_ranges_cover_all_nodes_and_none_is_too_large(lengths: list[int], count:
     assert np.diff(bounds).max() <= 2 * len(lengths) / count + 1
 
 
-def job_of(graph: Graph, columns: int) -> Job:
-    def nothing(*_: Any) -> Floats:
-        return np.empty((0, 0), np.float32)
-
-    matrix = Matrix(graph.adjacency)
-    return Job(nothing, ONE_PRODUCT, 2, matrix, columns, {1: None}, {1}, None, "float32", nothing, nothing)
-
-
 def test_a_plan_follows_from_sizes() -> None:
-    graph = Communities(nodes=1000, edges=5000).load()  # 48 kB, and 4 kB for each array of a column
-    job = job_of(graph, 128)
-    wide = plan.choose(job, plan.Executors(10**7, slots=4, at_once=2), "auto", None, None)
+    graph = Communities(
+        nodes=1000, edges=5000, features=128
+    ).load()  # 48 kB, and 4 kB for each array of a column
+    operator = NormalizedAdjacency()
+    diffusion = Diffusion(operator, Matrix(graph.adjacency), graph.features, {1: None}, {1})
+    wide = plan.choose(diffusion, plan.Executors(10**7, slots=4, at_once=2), "auto", None, None)
     assert (wide.name, wide.width) == ("columns", 32)
-    narrow = plan.choose(job, plan.Executors(600_000, slots=4, at_once=2), "auto", None, None)
+    narrow = plan.choose(diffusion, plan.Executors(600_000, slots=4, at_once=2), "auto", None, None)
     assert (narrow.name, narrow.width) == ("columns", 17)
-    none = plan.choose(job, plan.Executors(10**5, slots=4, at_once=2), "auto", None, None)
+    none = plan.choose(diffusion, plan.Executors(10**5, slots=4, at_once=2), "auto", None, None)
     assert (none.name, none.ranges, none.width) == ("blocks", 83, 128)
-    sliced = plan.choose(job, plan.Executors(10**5, slots=4, at_once=2), "auto", None, 16)
+    sliced = plan.choose(diffusion, plan.Executors(10**5, slots=4, at_once=2), "auto", None, 16)
     assert (sliced.ranges, sliced.width) == (11, 16)
 
 
@@ -140,7 +137,10 @@ def test_what_a_killed_driver_left_is_removed_by_the_next(tmp_path: Path) -> Non
     (tmp_path / "sign-killed" / "features").mkdir(parents=True)
     (tmp_path / "sign-killed" / ".lock").touch()
     (tmp_path / "sign-of-somebody-else").mkdir()
-    with Place.new(None, f"file:{tmp_path}") as one, Place.new(None, f"file:{tmp_path}") as two:
+    with (
+        SharedFolder.new(None, f"file:{tmp_path}") as one,
+        SharedFolder.new(None, f"file:{tmp_path}") as two,
+    ):
         names = {folder.name for folder in tmp_path.iterdir()}
-        assert names == {"sign-of-somebody-else", *(place.uri.rpartition("/")[2] for place in (one, two))}
+        assert names == {"sign-of-somebody-else", *(shared.uri.rpartition("/")[2] for shared in (one, two))}
     assert [folder.name for folder in tmp_path.iterdir()] == ["sign-of-somebody-else"]

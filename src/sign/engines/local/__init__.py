@@ -1,1 +1,1 @@
-"""Products on this machine."""
+"""Products on this machine by compiled kernels."""

@@ -7,28 +7,28 @@ from pathlib import Path
 
 import numpy as np
 
-from sign.engines.base import Engine
+from sign.engines.base import Engine, Rows
 from sign.errors import SignError
-from sign.graph.csr import Array, Floats
+from sign.graph.csr import Floats
 from sign.graph.matrix import Matrix
 from sign.validation import Power
 
 
 @dataclass(frozen=True)
 class LocalEngine(Engine):
-    """All cores of this machine; ``threads=0`` takes every one."""
+    """Compiled products on this machine; ``threads=0`` uses every core."""
 
     threads: Power = 0
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
-        """The memory, and ``threads`` threads for compiled loops."""
-        with self._threads(), super().limits(scratch):  # what numba takes is not for arrays
+        """Keep to the memory, and to ``threads`` threads in compiled loops."""
+        with self._threads(), super().limits(scratch):  # numba is loaded first: its memory counts
             yield
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        import numba  # imported late: it takes longer than answering a configuration error
+        import numba  # imported late: it takes longer than reporting a configuration error
 
         before, most = numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS
         numba.set_num_threads(min(self.threads or most, most))
@@ -37,18 +37,16 @@ class LocalEngine(Engine):
         finally:
             numba.set_num_threads(before)
 
-    def product(
-        self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
-    ) -> Floats:
-        """Each row is summed by one thread in the order of its entries, so threads change nothing."""
+    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+        """Return the product; one thread sums a row in the order of its entries, so their number changes no bit."""
         from sign.engines.local.kernels import multiplier
 
         x = np.ascontiguousarray(x, np.float32)
         out = np.empty_like(x) if out is None else out
         if out.shape[1] != x.shape[1] or out.dtype != np.float32 or not out.flags.c_contiguous:
             raise SignError(
-                f"a product cannot be written to {out.dtype} of shape {out.shape}; it needs an array of float32 with "
-                f"{x.shape[1]} columns whose rows follow each other"
+                f"a product cannot be written to {out.dtype} of shape {out.shape}; it needs a C-contiguous array of "
+                f"float32 with {x.shape[1]} columns"
             )
         multiply = multiplier(x.shape[1])
         csr, loop = matrix.csr, np.float32(matrix.self_loop)

@@ -10,18 +10,18 @@ from sign.engines.local.simd import add, load, prefetch, scale, store, zeros
 from sign.system.arrays import CACHE_LINE
 from sign.system.jit import compiled_parallel
 
-AHEAD = 12  # entries between asking for a row and adding it, about one memory latency
+AHEAD = 12  # entries between prefetching a row and adding it, about one memory latency
 WIDTHS = (64, 16, 4, 1)  # columns that are summed at once; the sums of 64 fill half of the registers of AVX2
 
 
 def multiplier(columns: int) -> Any:
-    """The compiled product for rows of so many columns."""
+    """Return the compiled product for rows of ``columns`` columns."""
     return _compiled(next((width for width in WIDTHS if width <= columns), 1))
 
 
 @cache
 def _compiled(width: int) -> Any:
-    """The product that sums ``width`` columns at once, for rows that have at least as many."""
+    """Return the product that sums ``width`` columns at once, for rows that have at least as many."""
 
     @compiled_parallel
     def multiply(

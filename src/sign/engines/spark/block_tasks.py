@@ -1,4 +1,4 @@
-"""What executors do in the plan *blocks*: a task reads its records as a stream, and holds the rows of one range."""
+"""The tasks of executors in the plan *blocks*: each reads its records as a stream and holds the rows of one range."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Batches = Iterator[Any]
 
 
 def stream(batches: Batches) -> Iterator[Record]:
-    """The records of a task, one after the other."""
+    """Yield the records of a task."""
     return chain.from_iterable(map(unpack, batches))
 
 
@@ -65,8 +65,8 @@ class Cut:
             return
         ranges = np.searchsorted(self.bounds, columns, "right") - 1
         order = np.argsort(ranges, kind="stable")
-        found, starts = np.unique(ranges[order], return_index=True)
-        for other, part in zip(found, np.split(order, starts[1:]), strict=True):
+        others, starts = np.unique(ranges[order], return_index=True)
+        for other, part in zip(others, np.split(order, starts[1:]), strict=True):
             own, first = np.unique(rows[part], return_index=True)  # rows come in order
             yield pack(
                 Record(
@@ -109,19 +109,19 @@ class Multiply:
         if mask is not None:
             kept = np.flatnonzero(mask[self.bounds[piece.other] + rows])
             rows, lengths = rows[kept], np.diff(indptr)[kept]
-            places = np.repeat(indptr[kept], lengths) + _within(lengths)
-            indptr, indices, values = row_pointers(lengths), indices[places], values[places]
+            entries = np.repeat(indptr[kept], lengths) + _within(lengths)
+            indptr, indices, values = row_pointers(lengths), indices[entries], values[entries]
         engine = LocalEngine(threads=self.threads)
         for part in pieces(len(rows), 4 * self.width) if len(rows) else [slice(0, 0)]:
             own = indptr[part.start : part.stop + 1]
-            entries = slice(own[0], own[-1])
+            span = slice(own[0], own[-1])
             sums = np.empty((part.stop - part.start, self.width), np.float32)
-            engine.product(Matrix(CSR(own - own[0], indices[entries], values[entries])), x, out=sums)
+            engine.product(Matrix(CSR(own - own[0], indices[span], values[span])), x, out=sums)
             yield pack(Record(piece.other, SUMS, piece.key, number, rows=rows[part], values=sums))
 
 
 def _within(lengths: Array) -> Array:
-    """0, 1, … for each length in turn."""
+    """Return 0, 1, … length - 1 for each length, concatenated."""
     within: Array = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return within
 
@@ -130,7 +130,8 @@ def _within(lengths: Array) -> Array:
 class Combine:
     """The state and the sums of a range ▶ the next state: term ``number`` of a polynomial is added.
 
-    The terms are T₁ = M T₀ and Tₖ = 2 M Tₖ₋₁ - Tₖ₋₂. The last one leaves the result, rounded as the store rounds it.
+    The terms are T₁ = M T₀ and Tₖ = 2 M Tₖ₋₁ - Tₖ₋₂, as in ``sign.operators.chebyshev.apply_polynomial``. The last
+    one leaves the result, rounded as the store rounds it.
     """
 
     bounds: Array
@@ -146,7 +147,7 @@ class Combine:
         return len(self.terms) > 2 or self.terms[0] != 0
 
     def __call__(self, batches: Batches) -> Batches:
-        """Add up all of a range, then go on by one term."""
+        """Add up all sums of a range, then compute the next term."""
         for key, records in groupby(stream(batches), lambda record: record.key):
             shape = (int(self.bounds[key + 1] - self.bounds[key]), self.width)
             state = {kind: np.empty(shape, np.float32) for kind in self._kinds}
@@ -182,7 +183,7 @@ class Combine:
         if self.normalized:
             total /= total[:, -1:].copy()  # the next power begins with a column of ones, too
         if self.dtype != "float32":
-            with np.errstate(over="ignore"):  # the driver finds what is not finite
+            with np.errstate(over="ignore"):  # whoever stores them checks that values are finite
                 total[:] = total.astype(self.dtype)
         return {CURRENT: total}
 

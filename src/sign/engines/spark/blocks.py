@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from sign.engines.base import Job
+from sign.engines.base import Block, Diffusion
+from sign.engines.powers import as_stored
 from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut, Multiply
 from sign.engines.spark.records import DDL, SIZE, Record, pieces
-from sign.engines.spark.shared_folder import Place, Shared
+from sign.engines.spark.shared_folder import Shared, SharedFolder
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.matrix import Matrix
 from sign.operators.base import ONE_PRODUCT, Polynomial
@@ -29,34 +30,40 @@ from sign.system import arrays
 ORDER = ("key", "kind", "other", "first")
 
 
-def run(job: Job, place: Place, count: int, width: int, threads: int) -> None:
-    """Compute a job with ``count`` ranges of nodes, ``width`` columns at a time."""
-    blocks = _Blocks(place, ranges(job.matrix.csr.indptr, count), width, threads)
-    blocks.cut(job.matrix)
-    used = place.share(job.used, "used")
-    for first in range(0, job.columns, width):
-        _run_columns(job, blocks, slice(first, min(first + width, job.columns)), used)
+def powers(
+    diffusion: Diffusion, folder: SharedFolder, count: int, width: int, threads: int
+) -> Iterator[Block]:
+    """Yield the powers, computed by ``count`` ranges of nodes and ``width`` columns at a time."""
+    blocks = _Blocks(folder, ranges(diffusion.matrix.csr.indptr, count), width, threads)
+    blocks.cut(diffusion.matrix)
+    used = folder.share(diffusion.used, "used")
+    for first in range(0, diffusion.columns, width):
+        yield from _column_powers(
+            diffusion, blocks, slice(first, min(first + width, diffusion.columns)), used
+        )
 
 
-def _run_columns(job: Job, blocks: "_Blocks", columns: slice, used: Shared | None) -> None:
-    """Take some columns through all powers."""
-    normalized = job.polynomial is not None and job.polynomial.normalized
-    width = columns.stop - columns.start
+def _column_powers(
+    diffusion: Diffusion, blocks: "_Blocks", columns: slice, used: Shared | None
+) -> Iterator[Block]:
+    """Yield all powers of some columns."""
+    polynomial, width = diffusion.operator.polynomial, columns.stop - columns.start
+    normalized = polynomial is not None and polynomial.normalized
 
     def features(part: slice) -> Floats:
-        rows = job.read(part, columns)
+        rows = diffusion.x[part, columns].astype(np.float32, copy=False)
         return np.column_stack([rows, np.ones(len(rows), np.float32)]) if normalized else rows
 
     blocks.width = width + normalized
     blocks.put(features)
-    for power, rows in job.rows.items():
-        if job.polynomial is None:
-            blocks.apply(job, rows)
+    for power, rows in diffusion.rows.items():
+        if polynomial is None:
+            blocks.apply(diffusion, rows)
         else:
-            blocks.go_on(job.polynomial, job.dtype, rows)
-        if power in job.wanted:
-            for first, values in blocks.get(used, job.dtype):
-                job.write(power, slice(first, first + len(values)), columns, job.stored(values[:, :width]))
+            blocks.multiply(polynomial, diffusion.dtype, rows)
+        if power in diffusion.wanted:
+            for first, values in blocks.get(used, diffusion.dtype):
+                yield Block(power, slice(first, first + len(values)), columns, values[:, :width])
 
 
 def ranges(indptr: Array, count: int) -> Array:
@@ -81,30 +88,30 @@ def by_key(table: Any, count: int) -> Any:
 
 @dataclass
 class _Blocks:
-    """The matrix, and the state of a chain of products, as tables."""
+    """The matrix, and the features between two products (the state), as tables."""
 
-    place: Place
+    folder: SharedFolder
     bounds: Array
     width: int
     threads: int
     version: int = 0
 
     def cut(self, matrix: Matrix) -> None:
-        """Make pieces of a matrix: the driver hands out rows in order, executors cut them."""
-        with self.place.tables(["rows"]) as (sink,):
+        """Write the pieces of a matrix: the driver sends rows in order, executors cut them."""
+        with self.folder.tables(["rows"]) as (sink,):
             for key in range(len(self.bounds) - 1):
                 for record in row_records(matrix.csr, key, *map(int, self.bounds[key : key + 2])):
                     sink(record)
-        left, right = (self.place.share(factor, "factor") for factor in (matrix.left, matrix.right))
+        left, right = (self.folder.share(factor, "factor") for factor in (matrix.left, matrix.right))
         cut = Cut(self.bounds, left, right, matrix.self_loop)
-        self._write(self.place.table("rows").mapInArrow(lambda batches: cut(batches), DDL), "pieces")
-        self.place.remove("rows")
+        self._write(self.folder.table("rows").mapInArrow(lambda batches: cut(batches), DDL), "pieces")
+        self.folder.remove("rows")
 
     def put(self, read: Callable[[slice], Floats]) -> None:
-        """Make rows that the driver reads the state of a new chain."""
-        self.place.remove(self._state)
+        """Set the state to rows that the driver reads."""
+        self.folder.remove(self._state)
         self.version += 1
-        with self.place.tables([self._state]) as (sink,):
+        with self.folder.tables([self._state]) as (sink,):
             for key in range(len(self.bounds) - 1):
                 first, last = map(int, self.bounds[key : key + 2])
                 for part in pieces(last - first, 4 * self.width):
@@ -112,22 +119,22 @@ class _Blocks:
                     sink(Record(key, CURRENT, first=part.start, values=values))
 
     def get(self, used: Shared | None, dtype: str) -> Iterator[tuple[int, Floats]]:
-        """The rows used of the result, as the store has them: the place of the first, and values."""
+        """Yield the used rows of the state, as the store has them: the position of the first, and values."""
         choose = Choose(self.bounds, used, self.width, dtype)
-        state = self.place.table(self._state)
+        state = self.folder.table(self._state)
         self._write(state.mapInArrow(lambda batches: choose(batches), DDL), "chosen")
-        for record in self.place.records("chosen"):
+        for record in self.folder.records("chosen"):
             yield record.first, record.floats(self.width, dtype)
-        self.place.remove("chosen")
+        self.folder.remove("chosen")
 
-    def go_on(self, polynomial: Polynomial, dtype: str, rows: Array | None) -> None:
-        """Make the state B x of x, for B a polynomial of the matrix."""
+    def multiply(self, polynomial: Polynomial, dtype: str, rows: Array | None) -> None:
+        """Replace the state x by B x, for B a polynomial of the matrix."""
         terms = (*polynomial.terms, 0.0)[: max(len(polynomial.terms), 2)]
         mask = None
         if rows is not None:
             wanted = np.zeros(self.bounds[-1], np.bool_)
             wanted[rows] = True
-            mask = self.place.share(wanted, "mask")
+            mask = self.folder.share(wanted, "mask")
         for number in range(1, len(terms)):
             last = number == len(terms) - 1
             combine = Combine(
@@ -140,17 +147,16 @@ class _Blocks:
             )
             self._product(mask, combine)
 
-    def apply(self, job: Job, rows: Array | None) -> None:
-        """The same for an operator that is not known to be a polynomial: the driver holds what it adds up."""
+    def apply(self, diffusion: Diffusion, rows: Array | None) -> None:
+        """Do the same for an operator whose polynomial is unknown: the driver holds all rows."""
 
         def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
             self.put(lambda part: x[part])
-            self.go_on(ONE_PRODUCT, "float32", rows)
+            self.multiply(ONE_PRODUCT, "float32", rows)
             return self._load()
 
-        result = job.apply(job.matrix, self._load(), product)
-        with np.errstate(over="ignore"):  # who writes it finds what is not finite
-            self.put(lambda part: result[part].astype(job.dtype).astype(np.float32))
+        result = diffusion.operator.apply(diffusion.matrix, self._load(), product)
+        self.put(lambda part: as_stored(result[part], diffusion.dtype).astype(np.float32))
 
     def _load(self) -> Floats:
         x = arrays.empty((int(self.bounds[-1]), self.width), np.float32)
@@ -159,22 +165,22 @@ class _Blocks:
         return x
 
     def _product(self, mask: Shared | None, combine: Combine) -> None:
-        """One product, and what the polynomial makes of it; the state becomes the next one."""
+        """Compute one product and the next term of the polynomial, which become the state."""
         count = len(self.bounds) - 1
-        state = self.place.table(self._state)
+        state = self.folder.table(self._state)
         multiply = Multiply(self.bounds, mask, self.width, self.threads)
         current = state.where(state.kind == CURRENT)
-        sums = by_key(self.place.table("pieces").union(current), count).mapInArrow(
+        sums = by_key(self.folder.table("pieces").union(current), count).mapInArrow(
             lambda batches: multiply(batches), DDL
         )
         gathered = sums.union(state) if combine.reads_state else sums
         after = by_key(gathered, count).mapInArrow(lambda batches: combine(batches), DDL)
         before, self.version = self._state, self.version + 1
         self._write(after, self._state)
-        self.place.remove(before)
+        self.folder.remove(before)
 
     def _write(self, table: Any, name: str) -> None:
-        table.write.parquet(self.place.address(name))
+        table.write.parquet(self.folder.address(name))
 
     @property
     def _state(self) -> str:

@@ -1,8 +1,8 @@
-"""Products on Apache Spark: settings, and the contract of an engine."""
+"""The Spark engine: its settings, and the contract of an engine."""
 
+import logging
 import math
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,28 +11,45 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from sign.engines.base import Engine, Job
+from sign.engines.base import Block, Diffusion, Engine, Rows
 from sign.engines.spark import session
 from sign.engines.spark.plan import Executors, choose
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import ONE_PRODUCT, Operator, Product
-from sign.operators.triangle import TriangleAdjacency
+from sign.operators.base import Motif, Operator
 from sign.system import memory
-from sign.system.console import console
 from sign.validation import Range
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class OneProduct(Operator):
+    """An operator that is given its matrix."""
+
+    def matrix(self, graph: Graph) -> Matrix:
+        """Raise: the matrix does not come from a graph."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class SparkEngine(Engine):
-    """Spark at ``master``, started within this process for ``local[…]``.
+    """Apache Spark at ``master``, started within this process for ``local[…]``.
 
-    ``plan``: *columns* takes slices of the features through a graph that fits an executor, *blocks* cuts all into
-    ``blocks`` ranges of nodes and takes ``width`` columns at a time; ``auto`` decides by ``executor_memory``, what
-    the Python processes of an executor may take (null: this machine's share, or spark.executor.memory).
-    ``path`` is a folder that all machines see.
+    Parameters
+    ----------
+    plan
+        *columns* multiplies slices of the columns by a graph that fits into an executor; *blocks* cuts graph and
+        features into ``blocks`` ranges of nodes and computes ``width`` columns at a time; ``auto`` chooses by
+        ``executor_memory``.
+    path
+        A folder that all machines see.
+    executor_memory
+        What the Python processes of an executor may take; null: this machine's share, or spark.executor.memory.
+    conf
+        Settings of Spark.
     """
 
     master: str = "local[*]"
@@ -57,86 +74,58 @@ class SparkEngine(Engine):
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
-        """The memory of the driver; what Spark needs is looked for before the work begins."""
+        """Keep to the memory of the driver; raise before any work if Spark cannot run here."""
         session.check()
         with super().limits(scratch):
             yield
 
-    def matrix(self, operator: Operator, graph: Graph) -> Matrix:
-        """The matrix of an operator; triangles are counted by Spark."""
-        if isinstance(operator, TriangleAdjacency) and type(operator).matrix is TriangleAdjacency.matrix:
-            return operator.matrix(graph, self.triangles)
-        return super().matrix(operator, graph)
-
-    def run(self, job: Job) -> None:
-        """Choose a plan, say so, and follow it; the powers are whole together."""
-        began = time.perf_counter()
-        with self._place() as (spark, place):
-            from sign.engines.spark import blocks, columns
-
-            plan = choose(job, self._executors(spark), self.plan, self.blocks, self.width)
-            console.print(f"spark: {plan}", soft_wrap=True)
-            if plan.name == "columns":
-                columns.run(job, place, plan.width, _cpus(spark))
-            else:
-                blocks.run(job, place, plan.ranges, plan.width, _cpus(spark))
-        for power in job.rows:
-            for _ in range(job.products):
-                job.advance(power, slice(0, job.columns))
-        for power in job.wanted:
-            job.finished(power, (time.perf_counter() - began) / len(job.wanted))
-
-    def product(
-        self, matrix: Matrix, x: Floats, rows: Array | None = None, out: Floats | None = None
-    ) -> Floats:
-        """A job of one product."""
-        result = np.empty(x.shape, np.float32) if out is None else out
-
-        def write(power: int, part: slice, columns: slice, values: Array) -> None:
-            result[part if rows is None else rows[part], columns] = values
-
-        if rows is None or len(rows):
-            job = Job(
-                apply=_once,
-                polynomial=ONE_PRODUCT,
-                buffers=2,
-                matrix=matrix,
-                columns=x.shape[1],
-                rows={1: rows},
-                wanted={1},
-                used=rows,
-                dtype="float32",
-                read=lambda part, columns: x[part, columns].astype(np.float32, copy=False),
-                write=write,
-            )
-            self.run(job)
-        return result
-
-    def triangles(self, csr: CSR) -> Array:
-        """For every entry of a symmetric loopless matrix, the triangles it is in."""
-        with self._place() as (spark, place):
+    def count(self, motif: Motif, csr: CSR) -> Array:
+        """Count triangles by Spark, other motifs on this machine."""
+        if motif != Motif("clique", 3):
+            return super().count(motif, csr)
+        with self._shared_folder() as (spark, folder):
             from sign.engines.spark.triangles import count
 
             # a task has two parts: the ends of edges, which are kept once, and counts, both of eight bytes
             parts = self.blocks or self._executors(spark).ranges(2 * 16 * csr.entries // 2)
-            console.print(f"spark: triangles by {parts} × {parts} parts of the edges", soft_wrap=True)
-            return count(csr, place, parts)
+            log.info("spark: triangles by %d × %d parts of the edges", parts, parts)
+            return count(csr, folder, parts)
+
+    def powers(self, diffusion: Diffusion) -> Generator[Block]:
+        """Choose a plan, log it, and yield its blocks."""
+        with self._shared_folder() as (spark, folder):
+            from sign.engines.spark import blocks, columns
+
+            plan = choose(diffusion, self._executors(spark), self.plan, self.blocks, self.width)
+            log.info("spark: %s", plan)
+            if plan.name == "columns":
+                yield from columns.powers(diffusion, folder, plan.width, _cpus(spark))
+            else:
+                yield from blocks.powers(diffusion, folder, plan.ranges, plan.width, _cpus(spark))
+
+    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+        """Return the first power of an operator that is one product."""
+        result = np.empty(x.shape, np.float32) if out is None else out
+        if rows is None or len(rows):
+            for block in self.powers(Diffusion(OneProduct(), matrix, x, {1: rows}, {1}, rows)):
+                result[block.rows if rows is None else rows[block.rows], block.columns] = block.values
+        return result
 
     @contextmanager
-    def _place(self) -> Iterator[tuple[Any, Any]]:
-        """The session, and a folder for one job; what goes wrong in there is said in a sentence."""
+    def _shared_folder(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the session and a new shared folder; report errors of Spark in one line."""
         session.check()
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
-        from sign.engines.spark.shared_folder import Place
+        from sign.engines.spark.shared_folder import SharedFolder
 
         path = self.path or f"file:{(memory.scratch_folder() or Path(gettempdir())).resolve()}"
         try:
             with session.quiet():
                 spark = session.connect(self.master, self.conf)
-                with Place.new(spark, path) as place:
-                    yield spark, place
+                with SharedFolder.new(spark, path) as folder:
+                    yield spark, folder
         except (Py4JError, PySparkException) as error:
             reason = session.last_line(error)
             raise SignError(f"engine=spark: the job failed on {self.master}: {reason}") from error
@@ -148,7 +137,7 @@ class SparkEngine(Engine):
         return Executors(self._room(spark), slots, math.ceil(slots / executors))
 
     def _room(self, spark: Any) -> int:
-        """Bytes that the Python processes of an executor may take."""
+        """Return the bytes that the Python processes of an executor may take."""
         if self.executor_memory is not None:
             return memory.parse_size(self.executor_memory) or 0
         if session.is_local(self.master):
@@ -159,10 +148,6 @@ class SparkEngine(Engine):
         return int(read.byteStringAsBytes(spark.conf.get("spark.executor.memory", "1g")))
 
 
-def _once(matrix: Matrix, x: Floats, product: Product) -> Floats:
-    return product(matrix, x)
-
-
 def _cpus(spark: Any) -> int:
-    """Threads of a task."""
+    """Return the number of threads per task."""
     return int(spark.conf.get("spark.task.cpus", "1"))

@@ -1,12 +1,11 @@
-"""Which plan a job takes, and how it is cut: from the size of the graph and of the executors alone."""
+"""The plan of a diffusion, and how it is cut: by the size of the graph and of the executors alone."""
 
 import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sign.engines.base import Job
+from sign.engines.base import Diffusion
 from sign.errors import SignError
-from sign.operators.base import ONE_PRODUCT
 from sign.system import arrays, memory
 
 HELD = 0.5  # of the executors' memory that arrays of a plan may take; the rest is for records on their way
@@ -23,7 +22,7 @@ class Executors:
     at_once: int
 
     def ranges(self, size: int) -> int:
-        """Ranges of nodes such that tasks that run at once hold their parts of ``size`` bytes."""
+        """Return the number of ranges of nodes with which concurrent tasks hold their parts of ``size`` bytes."""
         fitting = math.ceil(
             2 * size * self.at_once / (HELD * self.memory)
         )  # a range is up to two even shares
@@ -41,28 +40,32 @@ class Plan:
 
     def __str__(self) -> str:
         if self.name == "columns":
-            return f"plan columns ({self.why}), {self.width} columns a task"
+            return f"plan columns ({self.why}), {self.width} columns per task"
         return (
             f"plan blocks ({self.why}), {self.ranges} × {self.ranges} blocks, {self.width} columns at a time"
         )
 
 
-def choose(job: Job, executors: Executors, plan: str, ranges: int | None, width: int | None) -> Plan:
-    """The plan of a job: the one that is asked for, or for ``auto`` the one that fits."""
-    csr, has = job.matrix.csr, f"an executor's {memory.format_size(executors.memory)}"
-    parts = (csr.indptr, csr.indices, csr.weights, job.matrix.left, job.matrix.right)
+def choose(
+    diffusion: Diffusion, executors: Executors, plan: str, ranges: int | None, width: int | None
+) -> Plan:
+    """Return the requested plan, or for ``auto`` the one that fits."""
+    csr, has = diffusion.matrix.csr, f"an executor's {memory.format_size(executors.memory)}"
+    parts = (csr.indptr, csr.indices, csr.weights, diffusion.matrix.left, diffusion.matrix.right)
     graph = sum(array.nbytes for array in parts if array is not None)
-    column = 4 * csr.nodes * job.buffers * executors.at_once
+    column = 4 * csr.nodes * diffusion.operator.buffers * executors.at_once
     widest = int(HELD * (executors.memory - graph)) // column
-    least = min(job.columns, arrays.CACHE_LINE if plan == "auto" else 1)  # fewer than a cache line are slow
+    least = min(
+        diffusion.columns, arrays.CACHE_LINE if plan == "auto" else 1
+    )  # fewer than a cache line are slow
     size = f"the graph's {memory.format_size(graph)}"
-    more = f"{size} and {memory.format_size(least * column)} for {least} columns a task"
+    more = f"{size} and {memory.format_size(least * column)} for {least} columns per task"
     if plan != "blocks" and widest >= least:
-        even = max(math.ceil(job.columns / executors.slots), arrays.CACHE_LINE)
-        return Plan("columns", min(widest, even, job.columns), 0, f"{size} fit {has}")
+        even = max(math.ceil(diffusion.columns / executors.slots), arrays.CACHE_LINE)
+        return Plan("columns", min(widest, even, diffusion.columns), 0, f"{size} fit {has}")
     if plan == "columns":
         raise SignError(f"engine.plan=columns: {more} do not fit {has}; use engine.plan=blocks")
-    width = min(width or job.columns, job.columns)
-    held = ARRAYS if job.polynomial == ONE_PRODUCT else STATE
+    width = min(width or diffusion.columns, diffusion.columns)
+    held = ARRAYS if diffusion.operator.is_one_product else STATE
     ranges = ranges or executors.ranges(4 * csr.nodes * (width + 1) * held)
-    return Plan("blocks", width, ranges, "as told" if plan == "blocks" else f"{more} do not fit {has}")
+    return Plan("blocks", width, ranges, "as requested" if plan == "blocks" else f"{more} do not fit {has}")

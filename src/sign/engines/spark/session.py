@@ -1,6 +1,7 @@
-"""The connection to Spark: what it needs on this machine, and the session that all jobs share."""
+"""The connection to Spark: what it requires of this machine, and the session that all jobs share."""
 
 import atexit
+import logging
 import os
 import re
 import shutil
@@ -12,13 +13,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import sign
 from sign.errors import SignError
-from sign.system.console import console
 
 JAVA = 17  # the oldest that Spark 4 runs on
 INSTALL = "pip install -c requirements.lock '.[spark]'"
@@ -27,7 +28,7 @@ JAVA_OPTIONS = (
     "-XX:+UseParallelGC",  # the default collector has trouble with arrays of megabytes
     "-XX:TieredStopAtLevel=1",  # what takes time is compiled by numba; this halves the work of starting
 )
-PATIENCE = 30  # seconds until a user is told that nothing happens
+PATIENCE = 30  # seconds until a long wait is logged
 PACKAGE = "sign-package"  # where executors on other machines unpack ours, in the folder that they run in
 PATHS = "spark.executorEnv.PYTHONPATH"
 # Records hold arrays of megabytes, so a few of them are a batch; floats do not compress.
@@ -54,47 +55,50 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-leaving: dict[
-    str, Callable[[], Any]
-] = {}  # what is done at the end of the session, by the folder it is about
+cleanup: dict[str, Callable[[], Any]] = {}  # at the end of the session, by folder
+log = logging.getLogger(__name__)
 _running: dict[tuple[Any, ...], Any] = {}  # the session of this process, by its settings; Spark allows one
 
 
 def is_local(master: str) -> bool:
-    """Whether executors are threads of a process on this machine."""
+    """Return whether executors are threads of a process on this machine."""
     return master.partition("[")[0] == "local"
 
 
 def check() -> None:
-    """Refuse to begin without PySpark, or without a Java that it runs on."""
+    """Raise unless PySpark and a Java that it runs on are installed."""
     if find_spec("pyspark") is None:
         raise SignError(f"engine=spark: PySpark is not installed; {INSTALL}")
     advice = f"install Java {JAVA} or later, or set JAVA_HOME to one"
     version = java_version()
     if version is None:
-        raise SignError(f"engine=spark: there is no Java here; {advice}")
+        raise SignError(f"engine=spark: Java is not installed; {advice}")
     if version < JAVA:
         raise SignError(
-            f"engine=spark: Spark needs Java {JAVA} or later, but this one is {version}; {advice}"
+            f"engine=spark: Spark needs Java {JAVA} or later, but Java {version} is installed; {advice}"
         )
 
 
 def java_version() -> int | None:
-    """The major version of the Java that Spark would start, None where there is none."""
+    """Return the major version of the Java that Spark would start, or None without Java."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if java is None:
-        return None
+    return None if java is None else _version_of(java)
+
+
+@cache
+def _version_of(java: str) -> int | None:
+    """Run ``java -version``, once per process."""
     try:
         shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     except (OSError, subprocess.CalledProcessError):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', shown)
-    return int(found[1]) if found else None
+    version = re.search(r'version "(?:1\.)?(\d+)', shown)
+    return int(version[1]) if version else None
 
 
 def flat(conf: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested settings under Spark's dotted names.
+    """Return nested settings under Spark's dotted names.
 
     >>> flat({"spark": {"task": {"cpus": 2}, "ui.enabled": True, "jars": None}})
     {'spark.task.cpus': '2', 'spark.ui.enabled': 'true'}
@@ -110,14 +114,14 @@ def flat(conf: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without PySpark's remark on pandas 3, of which nothing is used here."""
+    """Hide PySpark's warning about pandas 3, which is not used here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield
 
 
 def connect(master: str, conf: Mapping[str, Any]) -> Any:
-    """The session with these settings: the one that runs already, or a new one."""
+    """Return the session with these settings: the running one, or a new one."""
     settings = flat(conf)
     key = (master, tuple(sorted(settings.items())))
     if key in _running and _running[key].sparkContext._jsc is not None:
@@ -128,9 +132,7 @@ def connect(master: str, conf: Mapping[str, Any]) -> Any:
     with quiet():
         session = _start(master, settings)
     _running[key] = session
-    console.print(
-        f"spark {session.version} on {master}: started in {time.perf_counter() - began:.1f} s", soft_wrap=True
-    )
+    log.info("spark %s on %s: started in %.1f s", session.version, master, time.perf_counter() - began)
     return session
 
 
@@ -150,7 +152,9 @@ def _start(master: str, settings: dict[str, str]) -> Any:
         session = builder.getOrCreate()
         if not is_local(master):
             session.sparkContext.addArchive(f"{_packed(source)}#{PACKAGE}")
-        with _remark(f"spark: no executor of {master} in {PATIENCE} s; the logs of its workers may say why"):
+        with logged_if_slow(
+            f"spark: no executor of {master} in {PATIENCE} s; the logs of its workers may say why"
+        ):
             session.range(1).count()
     except Exception as error:  # of Spark, Hadoop, py4j: all that can be wrong with a cluster
         raise SignError(f"engine.master={master}: Spark did not start ({last_line(error)})") from error
@@ -158,9 +162,9 @@ def _start(master: str, settings: dict[str, str]) -> Any:
 
 
 @contextmanager
-def _remark(text: str) -> Iterator[None]:
-    """Say something if what is done takes long; Spark itself would wait in silence, and without end."""
-    timer = threading.Timer(PATIENCE, console.print, [text], {"soft_wrap": True})
+def logged_if_slow(text: str) -> Iterator[None]:
+    """Log a message if the block takes long; Spark itself waits silently and forever."""
+    timer = threading.Timer(PATIENCE, log.info, [text])
     timer.daemon = True
     timer.start()
     try:
@@ -170,7 +174,7 @@ def _remark(text: str) -> Iterator[None]:
 
 
 def _packed(source: Path) -> str:
-    """Our package as an archive, for machines that do not have it; with what numba has compiled here already."""
+    """Archive this package, with what numba has compiled, for machines that do not have it."""
     folder = Path(tempfile.mkdtemp(prefix="sign-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     copy = folder / "package"
@@ -179,11 +183,11 @@ def _packed(source: Path) -> str:
 
 
 def last_line(error: BaseException) -> str:
-    """What an error of Spark says in the end: the innermost cause, without the way to it."""
+    """Return the innermost cause of an error of Spark."""
     from py4j.protocol import Py4JError
 
     try:
-        text = str(error)  # asks Java
+        text = str(error)  # calls Java
     except (OSError, Py4JError):
         return "its process has ended; engine.conf.spark.driver.memory=4g gives it more memory"
     # py4j begins the cause with a colon
@@ -194,10 +198,10 @@ def last_line(error: BaseException) -> str:
 
 @atexit.register
 def stop() -> None:
-    """End the session, if one runs, and remove what was kept for it."""
-    while leaving:
-        with suppress(Exception):  # a cluster that is gone cannot be tidied
-            leaving.popitem()[1]()
+    """Stop the session, if one runs, and remove its files."""
+    while cleanup:
+        with suppress(Exception):  # an unreachable cluster cannot be cleaned up
+            cleanup.popitem()[1]()
     while _running:
-        with suppress(OSError):  # it has ended by itself
+        with suppress(OSError):  # it has stopped already
             _running.popitem()[1].stop()

@@ -1,4 +1,4 @@
-"""The folder that driver and executors share, on any file system that Spark reads."""
+"""The folder that the driver and the executors share, on any file system that Spark reads."""
 
 import os
 import shutil
@@ -22,12 +22,12 @@ from sign.system.locks import LOCK_FILE, exclusive_lock, try_lock
 
 @dataclass(frozen=True)
 class Shared:
-    """An array in a file that every executor maps, one copy a machine whatever the number of tasks."""
+    """An array in a file that every executor maps: one copy per machine, whatever the number of tasks."""
 
     uri: str
 
     def open(self) -> Array:
-        """The mapped array, in an executor."""
+        """Return the mapped array, in an executor."""
         if (path := local(self.uri)) is None:
             from pyspark import SparkFiles
 
@@ -36,44 +36,44 @@ class Shared:
 
 
 def open_shared(shared: Shared | None) -> Array | None:
-    """The array, where there is one."""
+    """Return the array, if there is one."""
     return None if shared is None else shared.open()
 
 
 def local(uri: str) -> Path | None:
-    """The path of a ``file:`` address, which all machines are to see; None for other ones."""
+    """Return the path of a ``file:`` address, which all machines must see; None for other addresses."""
     if not uri.startswith("file:"):
         return None
     return Path("/" + uri.removeprefix("file:").lstrip("/"))
 
 
 @dataclass(frozen=True)
-class Place:
-    """A new folder for one job; ``session`` knows how to reach it."""
+class SharedFolder:
+    """A folder for one job, on a file system that ``session`` can access."""
 
     session: Any
     uri: str
 
     @classmethod
     @contextmanager
-    def new(cls, session: Any, path: str) -> Iterator["Place"]:
-        """A folder below ``path`` that is gone afterwards; on this machine's files, even after a SIGKILL."""
-        place = cls(session, f"{path.rstrip('/')}/sign-{uuid.uuid4().hex[:12]}")
-        folder = local(place.uri)
+    def new(cls, session: Any, path: str) -> Iterator["SharedFolder"]:
+        """Create a folder below ``path`` and remove it afterwards; after SIGKILL, the next job does."""
+        shared = cls(session, f"{path.rstrip('/')}/sign-{uuid.uuid4().hex[:12]}")
+        folder = local(shared.uri)
         if folder is not None:
             _sweep(folder.parent)
         try:
             with nullcontext() if folder is None else exclusive_lock(folder):
-                yield place
+                yield shared
         finally:
-            place.remove("")
+            shared.remove("")
 
     def address(self, name: str) -> str:
-        """Where a table is."""
+        """Return the address of a table."""
         return f"{self.uri}/{name}"
 
     def table(self, *names: str) -> Any:
-        """Tables as a data frame of Spark."""
+        """Return tables as a data frame of Spark."""
         return self.session.read.schema(DDL).parquet(*map(self.address, names))
 
     @overload
@@ -83,12 +83,12 @@ class Place:
     def share(self, array: None, name: str) -> None: ...
 
     def share(self, array: Array | None, name: str) -> Shared | None:
-        """Put an array where executors can map it."""
+        """Write an array where executors can map it."""
         if array is None:
             return None
         unique = f"shared/{uuid.uuid4().hex[:12]}-{name}.npy"
         home = self if local(self.uri) is not None else self._lasting()
-        with home._arriving(unique) as path:
+        with home._writable(unique) as path:
             whole = np.lib.format.open_memmap(path, "w+", array.dtype, array.shape)
             for part in arrays.chunks(array):
                 whole[part] = array[part]
@@ -98,26 +98,26 @@ class Place:
             self.session.sparkContext.addFile(shared.uri)
         return shared
 
-    def _lasting(self) -> "Place":
-        """A folder for as long as the session: an executor that comes late asks for every file that was added."""
-        from sign.engines.spark import session  # of the driver alone
+    def _lasting(self) -> "SharedFolder":
+        """Return a folder that lives as long as the session: a late executor fetches every file that was added."""
+        from sign.engines.spark import session  # only on the driver
 
         name = f"sign-{self.session.sparkContext.applicationId}"
-        place = Place(self.session, f"{self.uri.rpartition('/')[0]}/{name}")
-        session.leaving[place.uri] = partial(place.remove, "")
-        return place
+        folder = SharedFolder(self.session, f"{self.uri.rpartition('/')[0]}/{name}")
+        session.cleanup[folder.uri] = partial(folder.remove, "")
+        return folder
 
     @contextmanager
     def tables(self, names: list[str]) -> Iterator[list[Callable[[Record], None]]]:
-        """Tables that the driver writes, record by record."""
+        """Open tables that the driver writes record by record."""
         with ExitStack() as stack:
-            paths = [stack.enter_context(self._arriving(f"{name}/part-0.parquet")) for name in names]
+            paths = [stack.enter_context(self._writable(f"{name}/part-0.parquet")) for name in names]
             writers = [stack.enter_context(_writer(path)) for path in paths]
             yield [partial(_write, writer) for writer in writers]
 
     def records(self, name: str) -> Iterator[Record]:
-        """The records of a table, read by the driver."""
-        with self._arrived(name) as folder:
+        """Yield the records of a table, on the driver."""
+        with self._readable(name) as folder:
             for file in sorted(folder.glob("*.parquet")):
                 with parquet.ParquetFile(file, memory_map=True) as opened:
                     for batch in opened.iter_batches(batch_size=1):
@@ -131,8 +131,8 @@ class Place:
             self._hadoop()[0].delete(self._hadoop_path(name), True)
 
     @contextmanager
-    def _arriving(self, name: str) -> Iterator[Path]:
-        """A path to write to; what is there afterwards is at the address."""
+    def _writable(self, name: str) -> Iterator[Path]:
+        """Yield a local path to write to, which is copied to the address afterwards."""
         if (path := local(self.address(name))) is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             yield path
@@ -144,8 +144,8 @@ class Place:
             files.copyFromLocalFile(self._hadoop_path(str(path), False), self._hadoop_path(name))
 
     @contextmanager
-    def _arrived(self, name: str) -> Iterator[Path]:
-        """A path to read a table from."""
+    def _readable(self, name: str) -> Iterator[Path]:
+        """Yield a local path to read a table from."""
         if (path := local(self.address(name))) is not None:
             yield path
             return
@@ -156,7 +156,7 @@ class Place:
             yield path
 
     def _hadoop(self) -> tuple[Any, Any]:
-        """Spark's own access to the file system, and its class of paths."""
+        """Return Hadoop's file system, and its class of paths."""
         context = self.session.sparkContext
         path = context._jvm.org.apache.hadoop.fs.Path
         return path(self.uri).getFileSystem(context._jsc.hadoopConfiguration()), path
@@ -167,7 +167,7 @@ class Place:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what drivers left that were killed."""
+    """Remove the folders of killed drivers."""
     for lock in parent.glob(f"sign-*/{LOCK_FILE}"):
         with suppress(OSError), try_lock(lock.parent) as free:
             if free:
@@ -179,7 +179,7 @@ def _write(writer: Any, record: Record) -> None:
 
 
 def _writer(path: Path) -> Any:
-    """Each record is a row group, so that a reader holds one at a time."""
+    """Open a Parquet file; each record is a row group, so that a reader holds one at a time."""
     return parquet.ParquetWriter(
         path, SCHEMA, compression="none", use_dictionary=False, write_statistics=False
     )

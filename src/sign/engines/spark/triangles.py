@@ -14,41 +14,43 @@ import numpy as np
 from sign.engines.spark.block_tasks import Batches, stream
 from sign.engines.spark.blocks import by_key, ranges
 from sign.engines.spark.records import DDL, Record, pack, pieces
-from sign.engines.spark.shared_folder import Place, Shared
+from sign.engines.spark.shared_folder import Shared, SharedFolder
 from sign.graph.csr import CSR, Array
 from sign.operators.motif_counts import orient, spread
 from sign.system import arrays
 from sign.system.jit import compiled
 
 
-def count(csr: CSR, place: Place, parts: int) -> Array:
-    """For every entry of a symmetric loopless matrix, the triangles it is in; by ``parts`` parts of its rows."""
+def count(csr: CSR, folder: SharedFolder, parts: int) -> Array:
+    """Return the triangles of each entry of a symmetric matrix without self-loops, by ``parts`` parts of its rows."""
     from pyspark.sql import functions as f
 
     indptr, indices = orient(csr)
     bounds = ranges(indptr, parts)
     parts = len(bounds) - 1
-    with place.tables(["upwards"]) as (sink,):
+    with folder.tables(["upwards"]) as (sink,):
         for key in range(parts):
             start, stop = (int(indptr[bound]) for bound in bounds[key : key + 2])
-            sink(Record(key, first=0, indices=indices[:0]))  # a part without edges is one, too
+            sink(Record(key, first=0, indices=indices[:0]))  # so that a part without edges exists, too
             for part in pieces(stop - start, indices.itemsize):
                 own = indices[start + part.start : start + part.stop].astype(np.int64, copy=False)
                 sink(Record(key, first=part.start, indices=own))
-    shared = place.share(indptr, "indptr")
+    shared = folder.share(indptr, "indptr")
     low, high = f.least("key", "partner"), f.greatest("key", "partner")
     pairs = (
-        place.table("upwards")
+        folder.table("upwards")
         .withColumn("partner", f.explode(f.sequence(f.lit(0), f.lit(parts - 1))))
         .withColumn("kind", f.col("key"))
         .withColumn("key", (high * (high + 1) / 2 + low).cast("int"))
         .drop("partner")
     )
     intersect, add = Intersect(bounds, shared), Add(bounds, shared)
-    found = by_key(pairs, parts * (parts + 1) // 2).mapInArrow(lambda batches: intersect(batches), DDL)
-    by_key(found, parts).mapInArrow(lambda batches: add(batches), DDL).write.parquet(place.address("counts"))
+    triangles = by_key(pairs, parts * (parts + 1) // 2).mapInArrow(lambda batches: intersect(batches), DDL)
+    by_key(triangles, parts).mapInArrow(lambda batches: add(batches), DDL).write.parquet(
+        folder.address("counts")
+    )
     counts = arrays.empty(len(indices), np.int64)
-    for record in place.records("counts"):
+    for record in folder.records("counts"):
         values, start = record.numbers("values", np.int64), int(indptr[bounds[record.key]]) + record.first
         counts[start : start + len(values)] = values
     return spread(csr.indptr, csr.indices, indptr, indices, counts)  # type: ignore[no-any-return]
