@@ -141,11 +141,14 @@ def test_every_path_of_the_repository_exists(page: Path) -> None:
 
 
 def defined(module: Path) -> set[str]:
-    """The names at the top level of a module."""
+    """The names at the top level of a module, and the methods of its classes."""
     names: set[str] = set()
     for node in ast.parse(module.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
+            names |= {
+                f"{node.name}.{child.name}" for child in node.body if isinstance(child, ast.FunctionDef)
+            }
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -155,13 +158,15 @@ def defined(module: Path) -> set[str]:
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module of the package, or defined at the top level of one; nothing is imported."""
+    """Whether a dotted name is a module, or a function, class or method of one; nothing is imported."""
     path = REPOSITORY / "src" / Path(*name.split("."))
     if path.is_dir() or path.with_suffix(".py").is_file():
         return True
-    module = path.parent.with_suffix(".py")
-    module = module if module.is_file() else path.parent / "__init__.py"
-    return module.is_file() and path.name in defined(module)
+    for parent in (path.parent, path.parent.parent):
+        for module in (parent.with_suffix(".py"), parent / "__init__.py"):
+            if module.is_file():
+                return ".".join(path.relative_to(parent).parts) in defined(module)
+    return False
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
@@ -174,9 +179,31 @@ def test_every_python_name_exists(page: Path) -> None:
         assert exists(name), name
 
 
-@pytest.mark.parametrize("name", ["sign.nothing", "sign.graph.nothing", "sign.graph.graph.Nothing"])
+@pytest.mark.parametrize(
+    "name",
+    ["sign.nothing", "sign.graph.nothing", "sign.graph.graph.Nothing", "sign.graph.graph.Graph.nothing"],
+)
 def test_a_name_that_does_not_exist_is_caught(name: str) -> None:
     assert not exists(name)
+
+
+ARCHITECTURE = (REPOSITORY / "docs" / "architecture.md").read_text()
+
+
+def test_the_walk_names_functions_that_exist() -> None:
+    steps = re.findall(r"^\| (\d+) \| `([\w/]+)\.py` \| `([\w.]+)` \|", ARCHITECTURE, re.MULTILINE)
+    assert [int(number) for number, *_ in steps] == list(range(1, len(steps) + 1))
+    assert len(steps) > 20
+    for _, file, function in steps:
+        assert exists(f"sign.{file.replace('/', '.')}.{function}"), function
+
+
+def test_the_architecture_page_lists_every_package() -> None:
+    listed = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", ARCHITECTURE, re.MULTILINE)
+    sources = [
+        path for path in (REPOSITORY / "src" / "sign").iterdir() if path.suffix == ".py" or path.is_dir()
+    ]
+    assert sorted(listed) == sorted(path.stem for path in sources if not path.name.startswith("__"))
 
 
 def test_readme_is_short() -> None:
