@@ -22,7 +22,7 @@ CALLERS = {
         "experiments",
         "engines",
     },  # engines read features that are scaled block by block
-    "datasets": {"diffusion"},
+    "datasets": {"diffusion", "experiments"},  # run.json records the digest of the user's own files
     "store": {"diffusion"},
     "engines": {"diffusion", "operators"},  # an operator is applied with the product of an engine
     "operators": {"diffusion", "engines"},
