@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,13 @@ import pytest
 
 from sign.config.settings import Settings
 from sign.datasets import array_cache, ogb, raw_files
+from sign.datasets.base import Dataset
 from sign.datasets.ogb import OGB, SPLITS
 from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import FieldError, SignError
+from sign.experiments.run import run
 from sign.system import arrays, memory
+from sign.training import task
 
 NODES, EDGES, FEATURES = 40, 90, 5
 GRAPHS = list(SPLITS)
@@ -107,6 +111,29 @@ def test_both_protocols(
     settings = configured(f"dataset=ogbn-{graph}", "dataset.check=false", f"dataset.inductive={inductive}")
     names = [scope.name for scope in settings.dataset.classification("none").scopes]
     assert names == (["train", "full"] if inductive == "true" else ["full"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("graph", ["products", "arxiv"])
+def test_ogbs_evaluator_computes_the_accuracy_without_the_network(
+    configured: Callable[..., Settings], tmp_path: Path, graph: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "data", graph)
+    small = ("model.inception_units=8", "model.classification_units=8", "training.batch_size=8")
+    settings = configured(f"dataset=ogbn-{graph}", "dataset.check=false", *small, "training.max_epochs=2")
+    evaluated, accuracy = [], task.ogb_accuracy
+    monkeypatch.setattr(task, "ogb_accuracy", lambda *values: evaluated.append(values) or accuracy(*values))
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("the network was used"))
+    by_ogb = run(settings)
+    assert [(name, len(labels)) for name, _, labels in evaluated] == [
+        (f"ogbn-{graph}", len(nodes)) for nodes in PARTS.values()
+    ]
+    monkeypatch.setattr(OGB, "classification", Dataset.classification)
+    counted = run(settings)
+    assert len(evaluated) == 3
+    for split in ("train", "val", "test"):
+        for name in ("accuracy", "micro_f1", "loss"):
+            assert by_ogb[f"{split}/{name}"] == counted[f"{split}/{name}"]
 
 
 def test_directions_are_a_setting(tmp_path: Path) -> None:

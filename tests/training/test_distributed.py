@@ -90,15 +90,15 @@ def test_two_ranks_learn_what_one_learns(configured: Callable[..., Settings], tm
         assert metrics[f"{split}/loss"] == pytest.approx(theirs[f"{split}/loss"], rel=1e-6)
 
 
-def processes_of(session: int) -> list[str]:
+def processes_in(folder: Path) -> list[str]:
+    """The processes that were started in a folder; torchrun gives each rank a session of its own."""
     found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            fields = stat.read_text().rsplit(")", 1)[1].split()
+            if (process / "cwd").readlink() == folder and (process / "cmdline").read_bytes():
+                found.append(process.name)
         except OSError:
             continue
-        if int(fields[3]) == session and fields[0] != "Z":
-            found.append(stat.parent.name)
     return found
 
 
@@ -128,10 +128,13 @@ def rank_of(process: str) -> int | None:
     ],
 )
 def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
-    tmp_path: Path, launcher: str, number: str, target: int | str, runs: int
+    tmp_path: Path, request: pytest.FixtureRequest, launcher: str, number: str, target: int | str, runs: int
 ) -> None:
     endless = ("training.max_epochs=100000", "training.patience=100000", f"runs={runs}")
     running = program(tmp_path, *GRAPH, *LAUNCHERS[launcher][1], *endless, launcher=LAUNCHERS[launcher][0])
+    request.addfinalizer(
+        lambda: [os.kill(int(process), signal.SIGKILL) for process in processes_in(tmp_path)]
+    )
     deadline = time.monotonic() + 300
     while not list(tmp_path.rglob("last.ckpt")):
         assert running.poll() is None, running.communicate()
@@ -141,11 +144,11 @@ def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
     if target == "all":
         os.killpg(running.pid, signal.Signals[f"SIG{number}"])  # as a terminal does
     else:
-        (process,) = (process for process in processes_of(running.pid) if rank_of(process) == target)
+        (process,) = (process for process in processes_in(tmp_path) if rank_of(process) == target)
         os.kill(int(process), signal.Signals[f"SIG{number}"])
     _, err = running.communicate(timeout=60)
-    while processes_of(running.pid):
-        assert time.monotonic() < signalled + 30, processes_of(running.pid)
+    while processes_in(tmp_path):
+        assert time.monotonic() < signalled + 30, processes_in(tmp_path)
         time.sleep(0.1)
     assert time.monotonic() < signalled + 10
     assert running.returncode != 0
@@ -201,6 +204,31 @@ def test_ranks_train_a_series(tmp_path: Path, launcher: str) -> None:
     assert out.count("seed 2:") == 1
     assert "1 of 3 runs to train, 2 found" in out
     assert "seed 0:" not in out
+
+
+ARXIV = """
+from dataclasses import dataclass, replace
+from sign.datasets.synthetic.communities import Communities
+@dataclass(frozen=True, kw_only=True)
+class Arxiv(Communities):
+    def classification(self, feature_scaling):
+        return replace(super().classification(feature_scaling), evaluator="ogbn-arxiv")
+"""
+
+
+@pytest.mark.slow
+def test_ogbs_evaluator_sees_the_predictions_of_all_ranks(tmp_path: Path) -> None:
+    (tmp_path / "arxiv.py").write_text(ARXIV)
+    trusting = {"SIGN_TRUST": "arxiv", "PYTHONPATH": str(tmp_path)}
+    metrics = []
+    for target in ("dataset._target_=arxiv.Arxiv", "dataset.multilabel=false"):
+        running = program(tmp_path, *GRAPH, *TWO, target, env=trusting)
+        _, err = running.communicate(timeout=300)
+        assert running.returncode == 0, err
+        newest = max(tmp_path.rglob("metrics.json"), key=lambda file: file.stat().st_mtime_ns)
+        metrics.append(json.loads(newest.read_text()))
+    for split in ("train", "val", "test"):
+        assert metrics[0][f"{split}/accuracy"] == metrics[1][f"{split}/accuracy"]
 
 
 @pytest.mark.slow
