@@ -62,7 +62,7 @@ def test_it_equals_the_formula(activation: str, batch_norm: bool, layers: tuple[
     np.testing.assert_allclose(network(rows).detach().numpy(), expected, atol=1e-5)
 
 
-def test_a_forward_pass_that_can_be_followed_with_a_pencil() -> None:
+def test_a_small_forward_pass_by_hand() -> None:
     settings = architecture(inception_units=1, classification_layers=0, activation="relu", batch_norm=False)
     network = SIGN(2, 2, 1, settings)
     weights = [[[1.0, -1.0]], [0.0], [[0.5, 0.5]], [1.0], [[2.0, 3.0]], [-1.0]]

@@ -150,7 +150,7 @@ def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
     while processes_in(tmp_path):
         assert time.monotonic() < signalled + 30, processes_in(tmp_path)
         time.sleep(0.1)
-    assert time.monotonic() < signalled + 10
+    assert time.monotonic() < signalled + 20  # ten seconds, and as much for a busy machine
     assert running.returncode != 0
     if launcher == "lightning" and target != 1 and number != "KILL":
         assert running.returncode == 130

@@ -1,1 +1,1 @@
-"""Settings ▶ run folder."""
+"""Settings ▶ run folder: one run, a series over seeds, and the checks before them."""

@@ -8,7 +8,7 @@ from sign.validation import Count, Power, Probability, Validated
 
 @dataclass(frozen=True)
 class Architecture(Validated):
-    """The network: ``inception_layers`` a branch, then ``classification_layers``, then a Linear."""
+    """Sizes of the network: layers and units of every branch and of the classifier, and their regularisation."""
 
     inception_layers: Power
     inception_units: Count

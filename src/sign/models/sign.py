@@ -1,4 +1,4 @@
-"""SIGN(p,s,t) as plain torch: rows in, logits out. It knows no graph."""
+"""The network of SIGN(p,s,t) in plain torch: from rows to logits, without a graph."""
 
 from torch import Tensor, cat, nn
 
@@ -14,8 +14,19 @@ class SIGN(nn.Module):
         Z = [\,\mathrm{MLP}_0(X) \mid \mathrm{MLP}_1(A_1 X) \mid \dots \mid \mathrm{MLP}_r(A_r X)\,],
         \qquad Y = \mathrm{MLP}_Ω(Z)
 
-    A branch is ``inception_layers`` × [Linear, BatchNorm, activation, Dropout]; behind the concatenation
-    come ``classification_layers`` × the same and a Linear.
+    A branch is ``inception_layers`` × [Linear, BatchNorm, activation, Dropout]; the concatenation of the branches is
+    followed by ``classification_layers`` × the same and a Linear.
+
+    Parameters
+    ----------
+    features
+        Columns of one hop array.
+    branches
+        Number of hop arrays.
+    classes
+        Columns of the logits.
+    architecture
+        Layers, units, activation, dropout and batch norm.
     """
 
     def __init__(self, features: int, branches: int, classes: int, architecture: Architecture) -> None:
@@ -32,7 +43,7 @@ class SIGN(nn.Module):
         self.output = nn.Linear(last, classes)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Logits for wide rows: the rows of all hops side by side."""
+        """Return the logits of wide rows, which hold the rows of all hops side by side."""
         hops = self.input_dropout(rows).split(self.features, dim=1)
         codes = [branch(hop) for branch, hop in zip(self.branches, hops, strict=True)]
         logits: Tensor = self.output(self.classifier(cat(codes, dim=1)))
@@ -40,7 +51,7 @@ class SIGN(nn.Module):
 
 
 def mlp(inputs: int, units: int, layers: int, architecture: Architecture) -> nn.Sequential:
-    """``layers`` × [Linear, BatchNorm, activation, Dropout]."""
+    """Build ``layers`` × [Linear, BatchNorm, activation, Dropout]."""
     modules: list[nn.Module] = []
     for layer in range(layers):
         modules.append(nn.Linear(units if layer else inputs, units))

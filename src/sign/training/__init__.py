@@ -1,1 +1,1 @@
-"""Rows, network, metrics."""
+"""Rows ▶ network ▶ metrics: batches, the task, fitting and testing, distributed training."""

@@ -1,4 +1,4 @@
-"""Settings of the network, its training, the devices and the scaling of rows. Free of torch."""
+"""Settings of training, devices and scaling. Free of torch."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ JobType = Literal["train", "search", "reproduce"]
 
 @dataclass(frozen=True)
 class Training(Validated):
-    """Adam on minibatches, stopped when the validation loss has not improved for ``patience`` epochs."""
+    """Adam on minibatches, stopped when ``monitor`` has not improved for ``patience`` epochs."""
 
     learning_rate: Annotated[float, Range(0)]
     weight_decay: Annotated[float, Range(0)]
@@ -22,9 +22,10 @@ class Training(Validated):
 
 @dataclass(frozen=True)
 class Device(Validated):
-    """Where a network is trained, in which precision, and by how many processes.
+    """The hardware, precision and number of ranks of training.
 
-    ``devices`` on each of ``num_nodes`` machines; None: as many as torchrun or SLURM started, or as there are GPUs.
+    ``devices`` is the number of ranks on each of ``num_nodes`` machines; None: as many as were launched by
+    torchrun or SLURM, or one per GPU.
     """
 
     accelerator: Literal["auto", "cpu", "gpu", "mps"]
@@ -35,13 +36,13 @@ class Device(Validated):
 
     @property
     def several(self) -> bool:
-        """Whether more than one process is asked for."""
+        """Whether more than one rank is requested."""
         return self.devices != 1 or self.num_nodes not in (None, 1)
 
 
 @dataclass(frozen=True)
 class Scaling(Validated):
-    """What is done to the features before diffusion, and to the rows of each hop before the network."""
+    """Scaling of the features before diffusion, and of the rows of each hop before the network."""
 
     features: Literal["none", "row_sum", "standardize"]
     hops: Literal["none", "l2"]
