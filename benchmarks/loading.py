@@ -1,8 +1,8 @@
 """Large raw files in little memory: ``python benchmarks/loading.py``.
 
-Writes files in the layout of ogbn-papers100M, ``--size`` of them, to a temporary folder, and loads them twice under a
-memory budget, each time in a process of its own: the first reads the .npz files and keeps their arrays, the second
-maps what was kept. Prints seconds and the largest resident size of each.
+Writes ``--size`` of files in the layout of ogbn-papers100M to a temporary folder and loads them twice under a memory
+budget, each time in a new process: the first converts the .npz files to .npy files, the second maps those. Prints
+seconds and the peak resident size of each.
 """
 
 import argparse
@@ -26,7 +26,7 @@ ROWS = 1 << 16
 
 
 def write(folder: Path, size: int, compressed: bool) -> int:
-    """Files of about ``size`` bytes before compression; the number of nodes."""
+    """Write files of about ``size`` bytes before compression; return the number of nodes."""
     nodes = int(size / (FEATURES * 4 + DEGREE * 16))
     edges = int(nodes * DEGREE)
     rng = np.random.default_rng(0)
@@ -59,9 +59,9 @@ def write(folder: Path, size: int, compressed: bool) -> int:
         with ZipFile(raw / file, "w", kind, compresslevel=1) as archive:
             for name, (shape, dtype, parts) in content.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
-                    described = npy.dtype_to_descr(np.dtype(dtype))
+                    descr = npy.dtype_to_descr(np.dtype(dtype))
                     npy.write_array_header_1_0(
-                        stream, {"descr": described, "fortran_order": False, "shape": shape}
+                        stream, {"descr": descr, "fortran_order": False, "shape": shape}
                     )
                     for part in parts:
                         stream.write(part.tobytes())
@@ -73,7 +73,7 @@ def write(folder: Path, size: int, compressed: bool) -> int:
 
 
 def load(data_dir: Path, budget: int) -> None:
-    """What each process does."""
+    """Load the files within the budget; runs in a process of its own."""
     started = time.perf_counter()
     with memory.limit(budget, data_dir / "scratch"):
         graph = OGB(
@@ -82,31 +82,33 @@ def load(data_dir: Path, budget: int) -> None:
         seconds = time.perf_counter() - started
     print(
         f"{graph.nodes:,} nodes, {graph.adjacency.entries:,} edges: {seconds:.1f} s, "
-        f"at most {memory.format_size(memory.peak())} resident of {memory.format_size(budget)}"
+        f"peak resident size {memory.format_size(memory.peak())} of {memory.format_size(budget)}"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", default="2GB", help="of the arrays in the raw files")
-    parser.add_argument("--budget", default="500MB", help="of resident memory")
+    parser.add_argument("--size", default="2GB", help="size of the arrays in the raw files")
+    parser.add_argument("--budget", default="500MB", help="memory budget")
     parser.add_argument("--compressed", action="store_true", help="deflate the .npz files")
     parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    size, budget = memory.parse_size(asked.size), memory.parse_size(asked.budget)
+    options = parser.parse_args()
+    size, budget = memory.parse_size(options.size), memory.parse_size(options.budget)
     if size is None or budget is None:
-        parser.error("sizes are written like 500MB or 2GB")
-    if asked.load:
-        load(asked.load, budget)
+        parser.error("sizes must be like 500MB or 2GB")
+    if options.load:
+        load(options.load, budget)
         return
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        write(Path(folder) / "ogbn_papers100M", size, asked.compressed)
+        write(Path(folder) / "ogbn_papers100M", size, options.compressed)
         files = sum(file.stat().st_size for file in Path(folder).rglob("*.npz"))
         print(f"{memory.format_size(files)} of .npz files written in {time.perf_counter() - started:.1f} s")
-        for what in ("read", "mapped"):
-            print(f"{what}: ", end="", flush=True)
-            subprocess.run([sys.executable, __file__, "--load", folder, "--budget", asked.budget], check=True)
+        for stage in ("converted", "mapped"):
+            print(f"{stage}: ", end="", flush=True)
+            subprocess.run(
+                [sys.executable, __file__, "--load", folder, "--budget", options.budget], check=True
+            )
 
 
 if __name__ == "__main__":

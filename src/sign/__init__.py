@@ -1,6 +1,40 @@
-"""SIGN: Scalable Inception Graph Neural Networks.
+"""SIGN: Scalable Inception Graph Neural Networks. Graph operators are applied once; an MLP is trained on rows.
 
-Importing the package is cheap: torch, numba and the rest are imported by the modules that use them.
+::
+
+    raw files ──datasets──▶ Graph ──operators──▶ linear map B
+                              └──engines: X_k = B · X_{k-1}──▶ store ──training──▶ batches ──models──▶ logits
+                                                                                         metrics ▶ run folder ▶ report
+
+Packages in import order; each imports only those above it:
+
+=============== =========================================================================================
+errors          errors that a user can fix
+validation      settings that check themselves against their annotations
+system          the machine: console, memory, arrays within a budget, locks, atomic files, hashes, numba
+graph           what a graph is: CSR matrices, features, labels and splits, scopes
+datasets        raw files ▶ Graph
+operators       Graph ▶ linear map B
+engines         products B · X: local, torch, Spark
+store           hop arrays on disk
+diffusion       missing hops ▶ store
+runs            run folders and what is in them
+published       the numbers of the paper
+tracking        Weights & Biases
+models          networks on rows, in plain torch
+training        rows ▶ network ▶ metrics
+config          overrides ▶ checked settings
+experiments     settings ▶ run folder
+report          run folders ▶ HTML and Markdown
+transforms      SIGN as a transform of PyG
+testing         small graphs for tests and doctests
+search          hyperparameter search
+reproduction    tables and figures of the paper
+commands        one file per command
+cli             what all commands share: parsing, logging, exit codes
+=============== =========================================================================================
+
+Importing ``sign`` is cheap: torch, numba and scipy are imported by the modules that use them.
 """
 
 __version__ = "0.1.0"

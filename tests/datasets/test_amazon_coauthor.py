@@ -52,7 +52,7 @@ def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "message"),
     [
         ({"labels": np.array([0, -1, 0])}, "labels are not class indices"),
         ({"labels": np.array([0, 9, 0])}, "labels are not class indices"),
@@ -67,11 +67,11 @@ def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
         ({"attr_indices": np.array([{}, {}, {}])}, "Object arrays cannot be loaded"),
     ],
 )
-def test_wrong_content_gets_one_sentence(
-    tmp_path: Path, change: dict[str, np.ndarray], sentence: str
+def test_wrong_content_is_reported_in_one_message(
+    tmp_path: Path, change: dict[str, np.ndarray], message: str
 ) -> None:
     with pytest.raises(
-        SignError, match=f"photo.npz: cannot be read as a complete data file .*{sentence}"
+        SignError, match=f"photo.npz: cannot be read as a complete data file .*{message}"
     ) as caught:
         write(tmp_path, **change).load()
     assert "\n" not in str(caught.value)
@@ -85,7 +85,9 @@ def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
         AmazonCoauthor(name="photo", graph="photo", data_dir=str(tmp_path)).load()
 
 
-def test_a_missing_or_damaged_file_gets_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_or_damaged_file_is_reported_in_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(amazon_coauthor, "ADDRESS", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(SignError, match=r"amazon_electronics_photo.npz missing; copy them there from http"):

@@ -1,4 +1,4 @@
-"""Downloads end whole or not at all; archives stay in their folder."""
+"""Downloads are complete or absent; archives are extracted safely."""
 
 import io
 import re
@@ -75,29 +75,29 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "*")
-    made = Server()
-    yield made
-    made.close()
+    server = Server()
+    yield server
+    server.close()
 
 
 def left(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_whole_download(server: Server, tmp_path: Path) -> None:
+def test_a_complete_download(server: Server, tmp_path: Path) -> None:
     fetch(server.address, tmp_path / "a" / "file")
     assert (tmp_path / "a" / "file").read_bytes() == CONTENT
     assert left(tmp_path / "a") == {"file"}
 
 
-def test_a_connection_that_breaks_is_taken_up_again(server: Server, tmp_path: Path) -> None:
+def test_a_broken_connection_is_resumed(server: Server, tmp_path: Path) -> None:
     server.breaks = [1000, 500]
     fetch(server.address, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
     assert server.asked == [None, "bytes=1000-", "bytes=1500-"]
 
 
-def test_an_interrupted_download_is_gone_on_with_by_the_next_run(server: Server, tmp_path: Path) -> None:
+def test_an_interrupted_download_is_resumed_by_the_next_run(server: Server, tmp_path: Path) -> None:
     server.breaks = [1000, 0]
     with pytest.raises(OSError, match=f"the connection broke after 1000 of {len(CONTENT)} bytes"):
         fetch(server.address, tmp_path / "file")
@@ -109,7 +109,7 @@ def test_an_interrupted_download_is_gone_on_with_by_the_next_run(server: Server,
 
 
 @pytest.mark.parametrize("change", ["ranges", "tag", "untagged"])
-def test_what_cannot_be_gone_on_with_begins_again(server: Server, tmp_path: Path, change: str) -> None:
+def test_what_cannot_be_resumed_starts_again(server: Server, tmp_path: Path, change: str) -> None:
     server.tag = None if change == "untagged" else '"one"'
     server.breaks = [1000, 0]
     with pytest.raises(OSError, match="the connection broke"):
@@ -122,21 +122,21 @@ def test_what_cannot_be_gone_on_with_begins_again(server: Server, tmp_path: Path
     assert (tmp_path / "file").read_bytes() == server.content
 
 
-def test_a_part_that_is_too_long_begins_again(server: Server, tmp_path: Path) -> None:
+def test_a_part_that_is_too_long_starts_again(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file.part").write_bytes(CONTENT * 2)
     (tmp_path / "file.part.version").write_text('"one"')
     fetch(server.address, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
-def test_a_file_of_the_wrong_size_is_no_file(server: Server, tmp_path: Path) -> None:
+def test_a_file_of_the_wrong_size_is_refused(server: Server, tmp_path: Path) -> None:
     server.ranges, server.breaks = False, [50, 50]
     with pytest.raises(OSError, match="the connection broke after 50"):
         fetch(server.address, tmp_path / "file")
     assert not (tmp_path / "file").exists()
 
 
-def test_a_page_or_a_refusal_is_not_the_file(server: Server, tmp_path: Path) -> None:
+def test_a_web_page_or_an_http_error_is_not_the_file(server: Server, tmp_path: Path) -> None:
     server.kind = "text/html"
     with pytest.raises(OSError, match="a web page instead of the file"):
         fetch(server.address, tmp_path / "file")
@@ -146,7 +146,7 @@ def test_a_page_or_a_refusal_is_not_the_file(server: Server, tmp_path: Path) -> 
     assert left(tmp_path) == set()
 
 
-def test_only_missing_files_are_fetched(server: Server, tmp_path: Path) -> None:
+def test_only_missing_files_are_downloaded(server: Server, tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a").write_text("mine")
     addresses = {"a": server.address, "b": server.address}
@@ -157,14 +157,12 @@ def test_only_missing_files_are_fetched(server: Server, tmp_path: Path) -> None:
     assert len(server.asked) == 1
 
 
-def test_without_a_network_one_sentence_says_what_to_put_where(server: Server, tmp_path: Path) -> None:
+def test_without_a_network_the_message_says_what_to_copy_where(server: Server, tmp_path: Path) -> None:
     server.close()
-    sentence = (
-        f"a, b missing; copy them there from {server.address} (the download failed: Connection refused)"
-    )
-    with pytest.raises(SignError, match=re.escape(f"{tmp_path}/x: {sentence}")):
+    message = f"a, b missing; copy them there from {server.address} (the download failed: Connection refused)"
+    with pytest.raises(SignError, match=re.escape(f"{tmp_path}/x: {message}")):
         ensure_files(tmp_path / "x", dict.fromkeys("ab", server.address))
-    with pytest.raises(SignError, match=re.escape(f"{tmp_path}/y: {sentence}")):
+    with pytest.raises(SignError, match=re.escape(f"{tmp_path}/y: {message}")):
         ensure_extracted(tmp_path / "y", ["a", "b"], server.address)
     with pytest.raises(SignError, match=r"a missing; copy them there from page \(they cannot be downloaded"):
         require_files(tmp_path / "x", ["a"], "page")
@@ -193,7 +191,7 @@ def taped(name: str, kind: bytes = tarfile.REGTYPE, mode: str = "w:bz2") -> byte
     ("name", "content"),
     [("x.zip", zipped("top/a", "top/raw/b")), ("x.tar.bz2", taped("top/a"))],
 )
-def test_the_folder_of_an_archive_gets_its_place(
+def test_the_only_folder_of_an_archive_is_renamed(
     server: Server, tmp_path: Path, name: str, content: bytes
 ) -> None:
     server.content = content
@@ -202,14 +200,14 @@ def test_the_folder_of_an_archive_gets_its_place(
     assert left(tmp_path) == {"place", ".lock"}
 
 
-def test_a_folder_that_is_not_whole_is_left_alone(server: Server, tmp_path: Path) -> None:
+def test_an_incomplete_folder_is_not_modified(server: Server, tmp_path: Path) -> None:
     (tmp_path / "place").mkdir()
     with pytest.raises(SignError, match=r"a missing; copy them there .* remove it to download it"):
         ensure_extracted(tmp_path / "place", ["a"], server.address)
     assert not server.asked
 
 
-def test_an_archive_that_was_put_there_is_used_and_kept(server: Server, tmp_path: Path) -> None:
+def test_an_archive_of_the_user_is_used_and_kept(server: Server, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(zipped("top/a"))
     ensure_extracted(tmp_path / "place", ["a"], f"{server.address}/x.zip")
     assert left(tmp_path) == {"place", ".lock", "x.zip"}

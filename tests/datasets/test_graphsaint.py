@@ -102,7 +102,7 @@ def test_a_missing_file_is_named_with_its_folder_and_its_source(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_truncated_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
+def test_a_truncated_file_is_reported_in_one_message(tmp_path: Path, name: str) -> None:
     dataset = write(tmp_path, "yelp")
     file = tmp_path / FOLDERS["yelp"] / name
     file.write_bytes(file.read_bytes()[:-20])
@@ -113,7 +113,7 @@ def test_a_truncated_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("graph", "change", "sentence"),
+    ("graph", "change", "message"),
     [
         ("flickr", {"feats": np.array([["a"] * 3] * NODES)}, "it contains <U1 of shape"),
         ("flickr", {"feats": np.array([{}] * NODES)}, "Python objects in dtype"),
@@ -131,18 +131,20 @@ def test_a_truncated_file_gets_one_sentence(tmp_path: Path, name: str) -> None:
         ("flickr", {"role": {"va": "x"}}, "role.json: cannot be read as a complete data file"),
     ],
 )
-def test_wrong_content_gets_one_sentence(tmp_path: Path, graph: str, change: Any, sentence: str) -> None:
-    with pytest.raises(SignError, match=sentence):
+def test_wrong_content_is_reported_in_one_message(
+    tmp_path: Path, graph: str, change: Any, message: str
+) -> None:
+    with pytest.raises(SignError, match=message):
         write(tmp_path, graph, **change).load()
     assert {path.name for path in (tmp_path / FOLDERS[graph]).iterdir()} == set(FILES)
 
 
-def test_wrong_members_of_the_adjacency_get_one_sentence(tmp_path: Path) -> None:
+def test_wrong_members_of_the_adjacency_is_reported_in_one_message(tmp_path: Path) -> None:
     dataset = write(tmp_path, "ppi")
     file = tmp_path / FOLDERS["ppi"] / "adj_full.npz"
     with np.load(file) as raw:
         arrays = dict(raw)
-    for name, wrong, sentence in [
+    for name, wrong, message in [
         ("indices", arrays["indices"].astype(np.float32), "indices is float32"),
         ("indices", arrays["indices"] + 1, "an edge refers to node 8"),
         ("indptr", arrays["indptr"][::-1], "does not divide 17 entries"),
@@ -150,7 +152,7 @@ def test_wrong_members_of_the_adjacency_get_one_sentence(tmp_path: Path) -> None
         ("indptr", np.array([{}]), "indptr is object"),
     ]:
         np.savez(file, **arrays | {name: wrong})
-        with pytest.raises(SignError, match=sentence):
+        with pytest.raises(SignError, match=message):
             dataset.load()
     del arrays["indices"]
     np.savez(file, **arrays)

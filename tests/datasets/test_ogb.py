@@ -206,7 +206,9 @@ def test_a_conversion_that_is_interrupted_is_not_taken_for_whole(
         *(("papers100M", name) for name in ogb.BINARY),
     ],
 )
-def test_a_truncated_or_missing_file_gets_one_sentence(tmp_path: Path, graph: str, name: str) -> None:
+def test_a_truncated_or_missing_file_is_reported_in_one_message(
+    tmp_path: Path, graph: str, name: str
+) -> None:
     dataset = write(tmp_path, graph)
     file = tmp_path / f"ogbn_{graph}" / "raw" / name
     file.write_bytes(file.read_bytes()[:-10])
@@ -238,7 +240,7 @@ BAD = contents("papers100M")
 
 
 @pytest.mark.parametrize(
-    ("graph", "change", "sentence"),
+    ("graph", "change", "message"),
     [
         ("papers100M", {"features": BAD["features"].astype(int)}, "node_feat is int64"),
         ("papers100M", {"features": BAD["features"].astype(object)}, "node_feat is object"),
@@ -269,8 +271,10 @@ BAD = contents("papers100M")
         ("products", {"splits": {"valid": [40]}}, "contains a node that does not exist"),
     ],
 )
-def test_wrong_content_gets_one_sentence(tmp_path: Path, graph: str, change: Any, sentence: str) -> None:
-    with pytest.raises(SignError, match=sentence):
+def test_wrong_content_is_reported_in_one_message(
+    tmp_path: Path, graph: str, change: Any, message: str
+) -> None:
+    with pytest.raises(SignError, match=message):
         write(tmp_path, graph, **change).load()
     assert not list(tmp_path.rglob("*.part"))
 
@@ -286,7 +290,7 @@ def test_files_of_another_size_are_refused(tmp_path: Path, monkeypatch: pytest.M
     assert strict.load().nodes == NODES
 
 
-def test_a_folder_that_cannot_be_written_gets_one_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_in_one_message(tmp_path: Path) -> None:
     dataset = write(tmp_path, "products")
     (tmp_path / "ogbn_products" / "arrays").write_text("in the way")
     with pytest.raises(SignError, match="arrays: not writable"):

@@ -56,7 +56,7 @@ def test_both_protocols(configured: Callable[..., Settings], tmp_path: Path, ind
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
         ("", "it has no rows"),
         ("% only a comment\n", "it has no rows"),
@@ -66,9 +66,9 @@ def test_both_protocols(configured: Callable[..., Settings], tmp_path: Path, ind
         ("1 2\n0 3\n", "nodes are numbered from 1"),
     ],
 )
-def test_a_damaged_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_a_damaged_file_is_reported_in_one_message(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(
-        SignError, match=f"cannot be read as a complete data file .*{sentence}.*; download it again$"
+        SignError, match=f"cannot be read as a complete data file .*{message}.*; download it again$"
     ):
         write(tmp_path, text).load()
     assert {file.name for file in (tmp_path / FOLDER / "arrays").iterdir()} == {".lock"}

@@ -1,4 +1,4 @@
-"""A graph is checked at the door."""
+"""A graph is validated when it is created."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def nan_features() -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    ("changes", "message"),
     [
         ({"features": np.eye(3, dtype=np.float32)}, "3 rows of features for 4 nodes"),
         ({"features": np.zeros(4, np.float32)}, "features of shape"),
@@ -37,8 +37,8 @@ def nan_features() -> np.ndarray:
         ({"train": np.empty(0, np.int64)}, "the train split is empty"),
     ],
 )
-def test_what_does_not_fit_is_refused(graph: Graph, changes: dict, sentence: str) -> None:
-    with pytest.raises(SignError, match=sentence):
+def test_inconsistent_arrays_are_refused(graph: Graph, changes: dict, message: str) -> None:
+    with pytest.raises(SignError, match=message):
         replace(graph, **changes)
 
 

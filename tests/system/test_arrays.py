@@ -1,4 +1,4 @@
-"""Arrays keep to a budget, and sizes are read and written."""
+"""Arrays stay within the memory budget."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
 
 
-def test_arrays_beyond_the_budget_lie_in_files_that_leave_no_trace(tmp_path: Path) -> None:
+def test_arrays_beyond_the_budget_are_anonymous_files(tmp_path: Path) -> None:
     with memory.limit(memory.resident() + 20 * MB, tmp_path):
         held, mapped = (arrays.empty((1000, 1000), np.float64) for _ in range(2))
         mapped[:] = 3
@@ -26,10 +26,11 @@ def test_arrays_beyond_the_budget_lie_in_files_that_leave_no_trace(tmp_path: Pat
         assert (mapped == 3).all()
         assert not list(tmp_path.iterdir())
         del held
-        assert arrays.memory_map(arrays.empty((1000, 1000), np.float64)) is None  # its place is free again
+        assert arrays.memory_map(arrays.empty((1000, 1000), np.float64)) is None  # its bytes are free again
     assert arrays.memory_map(arrays.empty(10**6, np.float64)) is None
 
 
+@pytest.mark.slow  # resident sizes depend on the allocator and on the load of the machine
 def test_released_pages_are_not_resident(tmp_path: Path) -> None:
     with memory.limit(0, tmp_path):
         array = arrays.empty(10**7, np.float64)
@@ -49,22 +50,13 @@ def test_rows_are_gathered_block_by_block(monkeypatch: pytest.MonkeyPatch) -> No
     assert (arrays.copy_rows(array, rows) == array[rows]).all()
 
 
-def test_no_room_for_a_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.posix_fallocate", refuse)
     with memory.limit(0, tmp_path), pytest.raises(SignError, match=r"no space on the disk for 8.0 MB"):
         arrays.empty(10**6, np.float64)
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("4GB", 4 * 10**9), ("1.5 MB", 1_500_000), ("700", 700), ("4", 4), ("four", None), ("4gb", None)],
-)
-def test_sizes(text: str, size: int | None) -> None:
-    assert memory.parse_size(text) == size
-    assert memory.format_size(1_536_000) == "1.5 MB"
 
 
 def test_changes_of_a_private_map_are_kept(tmp_path: Path) -> None:
@@ -75,17 +67,3 @@ def test_changes_of_a_private_map_are_kept(tmp_path: Path) -> None:
     assert private[5] == 1
     assert arrays.memory_map(private) is None
     assert arrays.memory_map(shared[3:]) is not None
-
-
-def test_a_control_group_counts_with_what_it_could_give_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    before = memory.available()
-    for name, value in (("memory.max", "4000000"), ("memory.current", "3500000")):
-        (tmp_path / name).write_text(value)
-    assert memory.available() == 500_000
-    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 3000000\n")
-    assert memory.available() == 3_500_000
-    (tmp_path / "memory.max").write_text("max")
-    assert memory.available() > before / 2

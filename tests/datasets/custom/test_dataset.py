@@ -1,4 +1,4 @@
-"""Graphs of the user's own: every format gives the same graph, and what is wrong gets one sentence."""
+"""Graphs of the user's own: every format gives the same graph, and what is wrong gets one message."""
 
 import csv
 import gzip
@@ -197,6 +197,7 @@ def possible(truth: Truth, form: Format) -> bool:
     return not array or (truth.weights is None and len(truth.edges) != 2)
 
 
+@pytest.mark.slow
 @given(truth=truths(), form=FORMATS)
 @settings(max_examples=100)
 def test_every_format_gives_the_same_graph(truth: Truth, form: Format) -> None:
@@ -277,6 +278,7 @@ def named_truths(draw: st.DrawFn) -> Truth:
     return draw(truths().filter(lambda truth: truth.ids is not None))
 
 
+@pytest.mark.slow
 @given(truth=named_truths(), data=st.data())
 @settings(max_examples=200)
 def test_a_wrong_cell_is_never_a_wrong_graph(truth: Truth, data: st.DataObject) -> None:
@@ -312,9 +314,10 @@ def test_what_does_not_matter(harmless: str, truth: Truth) -> None:
         truth.check(Custom(path=name, directed=truth.directed).load())
 
 
+@pytest.mark.slow
 @given(truth=truths(), form=FORMATS, data=st.data())
 @settings(max_examples=200)
-def test_damaged_files_get_one_sentence(truth: Truth, form: Format, data: st.DataObject) -> None:
+def test_damaged_files_are_reported_in_one_message(truth: Truth, form: Format, data: st.DataObject) -> None:
     if not possible(truth, form):
         form.edges = ".parquet"
     with tempfile.TemporaryDirectory() as name:
@@ -369,7 +372,7 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
 
 
 @pytest.mark.parametrize(
-    ("files", "sentence"),
+    ("files", "message"),
     [
         ({"edges.csv": None}, r"there are no edges; looked for edges.parquet, edges.csv, edges.tsv"),
         (
@@ -469,10 +472,10 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ),
     ],
 )
-def test_a_wrong_file_gets_one_sentence(
-    fill: Callable[..., Custom], files: dict[str, Any], sentence: str
+def test_a_wrong_file_is_reported_in_one_message(
+    fill: Callable[..., Custom], files: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(SignError, match=sentence) as caught:
+    with pytest.raises(SignError, match=message) as caught:
         fill(files).load()
     assert "\n" not in str(caught.value)
 
@@ -614,7 +617,7 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
     assert set(torch.serialization.get_safe_globals()) == set(allowed), (
         "PyG cannot read its own files any more"
     )
-    for change, sentence in (
+    for change, message in (
         ({"y": None}, "has no y"),
         ({"x": torch.eye(3)}, "4 rows for 3 nodes"),
         ({"edge_index": torch.zeros(3, 2)}, "edge_index has shape"),
@@ -622,13 +625,14 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
         ({"x": "text"}, "cannot be read as a Data object"),
     ):
         torch.save(data.clone().update(change), file)
-        with pytest.raises(SignError, match=sentence):
+        with pytest.raises(SignError, match=message):
             Custom(path=str(file)).load()
     torch.save({"x": torch.eye(3)}, file)
     with pytest.raises(SignError, match="contains a dict; save a Data object of PyG"):
         Custom(path=str(file)).load()
 
 
+@pytest.mark.slow
 def test_the_example_is_learned(
     configured: Callable[..., Settings], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -651,7 +655,7 @@ def test_columns_of_parquet(fill: Callable[..., Custom], tmp_path: Path) -> None
     assert graph.labels.tolist() == [0, -1, 1]
     assert graph.val.tolist() == [2]
     assert graph.features.tolist() == [[1, 1], [2, 0], [3, 1]]
-    for changed, sentence in (
+    for changed, message in (
         (
             {"when": pa.array([1, 2, 3], pa.date32())},
             r"column when: contains date32\[day\]; it must be numbers",
@@ -661,5 +665,5 @@ def test_columns_of_parquet(fill: Callable[..., Custom], tmp_path: Path) -> None
         ({"label": [0.5, 1, 1]}, "column label: not every cell is an integer"),
     ):
         pyarrow.parquet.write_table(pa.table(columns | changed), tmp_path / "nodes.parquet")
-        with pytest.raises(SignError, match=sentence):
+        with pytest.raises(SignError, match=message):
             dataset.load()

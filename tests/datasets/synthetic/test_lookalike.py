@@ -36,7 +36,7 @@ def test_equal_settings_give_equal_graphs_wherever_they_lie(
 ) -> None:
     held = Lookalike(name="x", like="reddit", scale=0.01).load()
     monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", 10_000)
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 100_000)
     with memory.limit(0, tmp_path):
         mapped = Lookalike(name="x", like="reddit", scale=0.01).load()
     assert arrays.memory_map(mapped.features) is not None

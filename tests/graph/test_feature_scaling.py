@@ -1,0 +1,67 @@
+"""Scaled features have the properties that the names promise, fitted on the training nodes only."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sign.graph.feature_scaling import FeatureScaling, scale_hop_rows
+from sign.graph.graph import Graph
+from sign.testing import path
+
+
+@pytest.fixture
+def graph() -> Graph:
+    features = np.random.default_rng(0).normal(3, 2, (20, 4)).astype(np.float32)
+    features[:, 2] = 5  # constant
+    features[7] = 0
+    split = {"train": np.arange(12), "val": np.arange(12, 16), "test": np.arange(16, 20)}
+    return replace(path(20), features=features, **split)
+
+
+def test_standardized_training_rows_have_mean_0_and_variance_1(graph: Graph) -> None:
+    scaling = FeatureScaling.fit("standardize", graph)
+    scaled = scaling.apply(graph.features)
+    train = scaled[graph.train].astype(np.float64)
+    np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(np.delete(train, 2, axis=1).var(axis=0), 1, rtol=1e-5)
+    assert scaled.dtype == np.float32
+
+
+def test_a_constant_column_becomes_zero(graph: Graph) -> None:
+    constant = replace(graph, features=np.full((20, 2), 5, np.float32))
+    assert (FeatureScaling.fit("standardize", constant).apply(constant.features) == 0).all()
+
+
+def test_held_out_nodes_do_not_change_the_scaling(graph: Graph) -> None:
+    changed = graph.features.copy()
+    changed[12:] += 100
+    ours, theirs = (
+        FeatureScaling.fit("standardize", each) for each in (graph, replace(graph, features=changed))
+    )
+    assert ours.fingerprint == theirs.fingerprint
+    changed = graph.features + 1
+    assert ours.fingerprint != FeatureScaling.fit("standardize", replace(graph, features=changed)).fingerprint
+
+
+def test_rows_are_divided_by_their_absolute_sum(graph: Graph) -> None:
+    scaled = FeatureScaling.fit("row_sum", graph).apply(graph.features)
+    np.testing.assert_allclose(np.delete(np.abs(scaled).sum(axis=1), 7), 1, rtol=1e-5)
+    assert (scaled[7] == 0).all()
+
+
+@pytest.mark.parametrize("method", ["none", "row_sum", "standardize"])
+def test_columns_can_be_scaled_separately(graph: Graph, method: str) -> None:
+    scaling = FeatureScaling.fit(method, graph)
+    whole = scaling.apply(graph.features)
+    for columns in (slice(0, 1), slice(1, 4)):
+        assert (scaling.apply(graph.features, columns) == whole[:, columns]).all()
+
+
+def test_hop_rows_get_unit_length_and_zero_rows_stay() -> None:
+    rows = np.array([[3, 4], [0, 0], [-2, 0]], np.float32)
+    untouched = rows.copy()
+    scale_hop_rows(untouched, "none")
+    assert (untouched == rows).all()
+    scale_hop_rows(rows, "l2")
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0], [-1, 0]], rtol=1e-6)
