@@ -1,4 +1,4 @@
-"""The two methods of personalised PageRank: ``python benchmarks/accuracy.py``.
+"""Accuracy with both methods of personalised PageRank: ``python benchmarks/accuracy.py``.
 
 Every cell is the mean of ``--seeds`` runs (seed = split_seed = 0, 1, ...) with the settings of ``conf/tuned``; a
 data set whose files are not in ``--data-dir`` is left out. ``src/reproduce.py table=graphs`` compares models.
@@ -13,7 +13,6 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-import sign.system.console
 from sign.config.configure import compose, configure
 from sign.datasets.amazon_coauthor import FILES
 from sign.experiments.run import run
@@ -37,13 +36,13 @@ PPR = {
 }
 
 
-def runs(overrides: list[str], seeds: int, folder: Path) -> dict[str, np.ndarray]:
+def accuracies(overrides: list[str], seeds: int, folder: Path) -> dict[str, np.ndarray]:
     """Validation and test accuracy of each seed."""
     results = []
     for seed in range(seeds):
-        words = [*overrides, f"seed={seed}", f"dataset.split_seed={seed}", "logger=csv"]
-        words += [f"paths.store_dir={folder / 'store'}", f"paths.output_dir={folder / 'outputs'}"]
-        results.append(run(configure(compose(*words), words)))
+        own = [f"seed={seed}", f"dataset.split_seed={seed}", "logger=csv"]
+        paths = [f"paths.store_dir={folder / 'store'}", f"paths.output_dir={folder / 'outputs'}"]
+        results.append(run(configure(compose(*overrides, *own, *paths), [])))
     return {split: np.array([result[f"{split}/accuracy"] for result in results]) for split in ("val", "test")}
 
 
@@ -53,7 +52,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data-dir", type=Path, default=Path("data"), help="files in PyG's layout")
     options = parser.parse_args()
-    sign.system.console.console.quiet = True
     names = [
         name for name in options.datasets if name == "cora" or (options.data_dir / FILES[name]).is_file()
     ]
@@ -63,10 +61,10 @@ def main() -> None:
         table.add_column(name, justify="right")
     cells: dict[tuple[str, str], str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, (row, overrides) in itertools.product(names, PPR.items()):
-            words = [*DATASETS[name], *overrides, f"paths.data_dir={options.data_dir}"]
-            found = runs(words, options.seeds, Path(folder))
-            cells[row, name] = " | ".join(f"{v.mean():.3f} ± {v.std(ddof=1):.3f}" for v in found.values())
+        for name, (row, method) in itertools.product(names, PPR.items()):
+            overrides = [*DATASETS[name], *method, f"paths.data_dir={options.data_dir}"]
+            scores = accuracies(overrides, options.seeds, Path(folder))
+            cells[row, name] = " | ".join(f"{v.mean():.3f} ± {v.std(ddof=1):.3f}" for v in scores.values())
             print(f"{name}: {row}: {cells[row, name]}", flush=True)
     for row in PPR:
         table.add_row(row, *(cells[row, name] for name in names))

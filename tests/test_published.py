@@ -11,7 +11,7 @@ from sign.published import FILE, published_cells, published_tables
 PAPER = ("inductive", "ablation", "products", "papers100M", "timing", "evaluation")
 
 
-def test_every_experiment_of_a_table_exists_and_every_paper_cell_has_its_own() -> None:
+def test_every_experiment_of_a_table_has_a_configuration() -> None:
     for name in PAPER:
         for experiment in published_tables()[name].experiments:
             assert (CONF / "experiment" / f"{experiment}.yaml").is_file(), experiment
@@ -20,12 +20,12 @@ def test_every_experiment_of_a_table_exists_and_every_paper_cell_has_its_own() -
         assert all(cell.experiment for cell in published_tables()[table].row(row))
 
 
-def test_rows_are_as_long_as_their_tables() -> None:
+def test_every_row_has_one_cell_per_column() -> None:
     for table in published_tables().values():
         assert len(table.cells) == len(table.rows) * len(table.columns)
 
 
-def test_some_numbers_by_hand() -> None:
+def test_numbers_of_some_cells() -> None:
     (cell,) = [cell for cell in published_cells("flickr_sign_401") if cell.table == "inductive"]
     assert (cell.row, cell.column, cell.mean, cell.std) == ("SIGN", "Flickr", 0.514, 0.001)
     assert {cell.table for cell in published_cells("flickr_sign_401")} == {"inductive", "ablation"}
@@ -38,7 +38,7 @@ def test_some_numbers_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", ["reddit_sign_420", "flickr_sign_401", "ppi_sign_201", "yelp_sign_201"])
-def test_the_best_inductive_experiments_have_all_digits_of_the_appendix(name: str) -> None:
+def test_best_inductive_experiments_have_all_digits_of_the_appendix(name: str) -> None:
     """The appendix prints them as the search found them."""
     digits = {
         "reddit_sign_420": (
@@ -69,5 +69,5 @@ def test_the_best_inductive_experiments_have_all_digits_of_the_appendix(name: st
         assert re.search(rf": {re.escape(number)}\b", text), number
 
 
-def test_the_file_is_plain_data() -> None:
+def test_file_is_plain_yaml() -> None:
     assert set(yaml.safe_load(FILE.read_text())) == set(published_tables())

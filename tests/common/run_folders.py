@@ -63,7 +63,7 @@ def _hop(name: str, seed: int) -> dict[str, Any]:
     size = {"rows": 3000, "columns": 500, "bytes": 6_000_128}
     took = {"seconds": 0.01, "products": 0 if name == "X" else 1, "found": seed > 0}
     return (
-        {"name": name, "operator": None if name == "X" else "NormalizedAdjacency", "scope": "full"}
+        {"name": name, "operator": None if name == "X" else "adjacency(normalization=gcn)", "scope": "full"}
         | size
         | took
     )

@@ -1,4 +1,4 @@
-"""The saved view: what is sent to the service, which here is one of our own on this machine."""
+"""The saved view: the request that reaches the service, which a local HTTP server replaces."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ ANSWER = {
 
 
 class Service(BaseHTTPRequestHandler):
-    """Answers every question about the account, and keeps the views that it is given."""
+    """Answers every query about the account, and records the views that are saved."""
 
     views: list[dict[str, Any]]
 
@@ -48,7 +48,7 @@ class Service(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing on the terminal."""
+        """Print nothing."""
 
 
 @pytest.fixture
@@ -63,20 +63,20 @@ def views(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
         server.shutdown()
 
 
-def test_the_view_reaches_the_service_with_every_panel(views: list[dict[str, Any]]) -> None:
+def test_saved_view_has_every_panel(views: list[dict[str, Any]]) -> None:
     assert "/team/mine" in save(WandB(project="mine"))
     (view,) = views
     assert (view["entityName"], view["projectName"], view["displayName"]) == ("team", "mine", "SIGN")
-    searched = [f"config:{name.replace('.', '.value.')}" for name in SEARCHED]  # the service's own way
+    searched = [f"config:{name.replace('.', '.value.')}" for name in SEARCHED]  # as the service spells names
     for name in (*COSTS, *searched, "val/loss", "seconds/training", "test/micro_f1"):
         assert name in view["spec"], name
 
 
-def test_without_a_service_nothing_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saving_offline_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_MODE", "offline")
     with pytest.raises(SignError, match="needs the service"):
         save(WandB())
 
 
-def test_runs_are_grouped() -> None:
+def test_view_groups_runs_by_group() -> None:
     assert [metric.name for metric in build("team", "mine").runset_settings.groupby] == ["Group"]
