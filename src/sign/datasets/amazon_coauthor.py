@@ -8,7 +8,7 @@ import numpy as np
 
 from sign.datasets import download
 from sign.datasets.base import Dataset
-from sign.datasets.raw_files import INTEGER, read_errors
+from sign.datasets.raw_files import read_errors
 from sign.datasets.splits import split_per_class
 from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics
 from sign.graph.csr import CSR, Array
@@ -77,7 +77,7 @@ class AmazonCoauthor(Dataset):
 
 def _check_arrays(arrays: dict[str, Array]) -> None:
     for name, array in arrays.items():
-        if array.dtype.kind not in INTEGER or array.ndim != 1:
+        if array.dtype.kind not in "iu" or array.ndim != 1:
             raise ValueError(f"{name} is {array.dtype} of shape {array.shape}")
     if len(arrays["attr_shape"]) != 2:
         raise ValueError(f"attr_shape is {arrays['attr_shape'].tolist()}")

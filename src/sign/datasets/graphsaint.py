@@ -11,7 +11,7 @@ import numpy as np
 
 from sign.datasets import download
 from sign.datasets.base import Dataset
-from sign.datasets.raw_files import BLOCK, INTEGER, NpzArray, read_errors
+from sign.datasets.raw_files import BLOCK, NpzArray, read_errors
 from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics, split_fractions
 from sign.graph.csr import CSR, Array, Floats, index_type
 from sign.graph.graph import Graph
@@ -96,9 +96,9 @@ class GraphSAINT(Dataset):
 
 def _read_adjacency(file: Path) -> tuple[Array, Array]:
     """Read ``indptr`` and ``indices`` of the adjacency."""
-    indptr = NpzArray.open(file, "indptr", INTEGER, 1).read().astype(np.int64)
-    indices = NpzArray.open(file, "indices", INTEGER, 1).read()
-    shape = NpzArray.open(file, "shape", INTEGER, 1).read().tolist()
+    indptr = NpzArray.open(file, "indptr", "iu", 1).read().astype(np.int64)
+    indices = NpzArray.open(file, "indices", "iu", 1).read()
+    shape = NpzArray.open(file, "shape", "iu", 1).read().tolist()
     if shape != [len(indptr) - 1] * 2:
         raise ValueError(f"{len(indptr) - 1} rows for a matrix of shape {shape}")
     if not is_indptr(indptr, len(indices)):

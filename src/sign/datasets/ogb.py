@@ -10,15 +10,7 @@ import numpy as np
 from sign.datasets import download
 from sign.datasets.array_cache import cached_arrays
 from sign.datasets.base import Dataset
-from sign.datasets.raw_files import (
-    FLOAT,
-    INTEGER,
-    NpzArray,
-    class_indices,
-    csv_blocks,
-    read_csv_column,
-    read_errors,
-)
+from sign.datasets.raw_files import NpzArray, class_indices, csv_blocks, read_csv_column, read_errors
 from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics, split_fractions
 from sign.errors import FieldError
 from sign.graph.classification import NodeClassification
@@ -113,10 +105,10 @@ def _read_text(folder: Path, classes: int) -> tuple[int, list[Array]]:
 def _read_binary(folder: Path, classes: int) -> tuple[int, list[Array]]:
     """Read the number of nodes, sources, targets, features and labels from .npz files."""
     data, labels = (folder / "raw" / name for name in BINARY)
-    nodes = _single_size(data, NpzArray.open(data, "num_nodes_list", INTEGER, 1).read())
-    edges = NpzArray.open(data, "edge_index", INTEGER, 2)
-    features = NpzArray.open(data, "node_feat", FLOAT, 2)
-    label = NpzArray.open(labels, "node_label", FLOAT + INTEGER, 2)
+    nodes = _single_size(data, NpzArray.open(data, "num_nodes_list", "iu", 1).read())
+    edges = NpzArray.open(data, "edge_index", "iu", 2)
+    features = NpzArray.open(data, "node_feat", "f", 2)
+    label = NpzArray.open(labels, "node_label", "fiu", 2)
     with read_errors(data):
         if edges.shape[0] != 2 or features.fortran:
             raise ValueError(f"edge_index has shape {edges.shape}, or node_feat is in Fortran order")

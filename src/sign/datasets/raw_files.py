@@ -19,7 +19,6 @@ from sign.system import arrays
 
 BLOCK = 1 << 24  # bytes that are read at a time
 TEXT_BLOCK = 1 << 20  # bytes of text that are parsed at a time; pyarrow has several blocks in progress
-INTEGER, FLOAT = "iu", "f"  # kinds of dtypes
 
 
 @contextmanager
@@ -48,7 +47,7 @@ class NpzArray:
 
     @classmethod
     def open(cls, file: Path, name: str, kinds: str, dimensions: int) -> "NpzArray":
-        """Read the header of an array and check its kind of dtype, its dimensions and its size in the file."""
+        """Read the header of an array and check it: ``kinds`` are numpy's kinds of dtypes, such as ``iu``."""
         with read_errors(file), ZipFile(file) as archive, archive.open(f"{name}.npy") as stream:
             array = cls(file, name, *_read_header(stream))
             size = archive.getinfo(f"{name}.npy").file_size - stream.tell()

@@ -106,14 +106,7 @@ def count_columns(indptr: Any, indices: Any, bounds: Any, counts: Any) -> None:
 
 @compiled_parallel
 def place_columns(
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    bounds: Any,
-    cursors: Any,
-    out: Any,
-    out_values: Any,
-    first: Any,
+    indptr: Any, indices: Any, values: Any, bounds: Any, cursors: Any, out: Any, out_values: Any, first: Any
 ) -> None:
     """Write the entries of columns within ``bounds`` as rows of the transpose; ``first`` is the first input row."""
     for part in prange(len(bounds) - 1):

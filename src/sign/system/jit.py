@@ -1,26 +1,24 @@
 """Typed decorators for functions that numba compiles: no GIL, machine code cached on disk beside the source."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-import numba
+from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def compiled(function: Function) -> Function:
-    """Compile a function that runs on the calling thread."""
-    kernel: Function = numba.njit(cache=True, nogil=True)(function)
-    return kernel
+class Decorator(Protocol):
+    """A decorator that keeps the type of the function."""
+
+    def __call__(self, function: Function, /) -> Function:
+        """Compile a function."""
 
 
-def compiled_inline(function: Function) -> Function:
-    """Compile a function whose body is inserted into the compiled functions that call it."""
-    kernel: Function = numba.njit(cache=True, nogil=True, inline="always")(function)
-    return kernel
-
-
-def compiled_parallel(function: Function) -> Function:
-    """Compile a function whose ``prange`` loops run on all threads of numba."""
-    kernel: Function = numba.njit(parallel=True, cache=True, nogil=True, boundscheck=False)(function)
-    return kernel
+compiled: Decorator = njit(cache=True, nogil=True)
+compiled_inline: Decorator = njit(
+    cache=True, nogil=True, inline="always"
+)  # its body is copied into its callers
+compiled_parallel: Decorator = njit(
+    parallel=True, cache=True, nogil=True, boundscheck=False
+)  # prange in threads
