@@ -27,12 +27,7 @@ PPR = {
     "without": ["model.s=0", "model.t=0"],
     "solve": ["model.s=1", "model.t=0", "model.operators.s.method=solve"],
     "push, ε = 1e-3": ["model.s=1", "model.t=0", "model.operators.s.method=push"],
-    "push, ε = 1e-4": [
-        "model.s=1",
-        "model.t=0",
-        "model.operators.s.method=push",
-        "model.operators.s.epsilon=1e-4",
-    ],
+    "push, ε = 1e-4": ["model.s=1", "model.t=0", "model.operators.s.method=push", "model.operators.s.epsilon=1e-4"],
 }
 
 
@@ -52,9 +47,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--data-dir", type=Path, default=Path("data"), help="files in PyG's layout")
     options = parser.parse_args()
-    names = [
-        name for name in options.datasets if name == "cora" or (options.data_dir / FILES[name]).is_file()
-    ]
+    names = [name for name in options.datasets if name == "cora" or (options.data_dir / FILES[name]).is_file()]
     table = Table(title=f"Accuracy, mean ± standard deviation of {options.seeds} seeds: validation | test")
     table.add_column("")
     for name in names:

@@ -180,9 +180,7 @@ def graphs(options: argparse.Namespace) -> dict[str, Any]:
     """The data sets to compare on, by name."""
     if options.like:
         return {
-            f"{options.like} × {options.scale:g}": Lookalike(
-                name="look-alike", like=options.like, scale=options.scale
-            )
+            f"{options.like} × {options.scale:g}": Lookalike(name="look-alike", like=options.like, scale=options.scale)
         }
     nodes, edges = (int(size * options.scale) for size in LARGEST)
     sizes = [1] if options.largest else [16, 4, 1]
@@ -195,9 +193,7 @@ def graphs(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--like", choices=list(SIZES), help="a data set of the paper instead of communities")
     parser.add_argument("--scale", type=float, default=1.0, help="of nodes and edges")
     parser.add_argument("--features", type=int, default=100)
@@ -215,28 +211,14 @@ def main() -> None:
         growth()
         return
     copied = copy_bandwidth()
-    table = Table(
-        title=f"Two hops on {os.cpu_count()} cores; they copy {copied / 1e9:.1f} GB/s (read and write)"
-    )
-    for column in (
-        "graph",
-        "entries",
-        "",
-        "product, s",
-        "gathered GB/s",
-        "ratio",
-        "two hops, s",
-        "ratio",
-        "memory",
-    ):
+    table = Table(title=f"Two hops on {os.cpu_count()} cores; they copy {copied / 1e9:.1f} GB/s (read and write)")
+    for column in ("graph", "entries", "", "product, s", "gathered GB/s", "ratio", "two hops, s", "ratio", "memory"):
         table.add_column(column, justify="left" if column in ("graph", "") else "right")
     results = []
     for title, dataset in graphs(options).items():
         with tempfile.TemporaryDirectory() as folder:
             entries, features = save(dataset, Path(folder))
-            peaks = {
-                name: run_apart(name, Path(folder)) for name in CONTENDERS if name not in options.without
-            }
+            peaks = {name: run_apart(name, Path(folder)) for name in CONTENDERS if name not in options.without}
             names = [name for name, peak in peaks.items() if peak is not None]
             for name in set(peaks) - set(names):
                 print(f"{title}: {name} is not installed, or failed", file=sys.stderr)
@@ -258,13 +240,7 @@ def growth() -> None:
     for column in ("edges", "features", "seconds", "ns an edge and feature", "memory"):
         table.add_column(column, justify="right")
     nodes = 1_000_000
-    for edges, features in (
-        (2_500_000, 64),
-        (10_000_000, 64),
-        (40_000_000, 64),
-        (10_000_000, 16),
-        (10_000_000, 256),
-    ):
+    for edges, features in ((2_500_000, 64), (10_000_000, 64), (40_000_000, 64), (10_000_000, 16), (10_000_000, 256)):
         with tempfile.TemporaryDirectory() as name:
             folder, ends = Path(name), np.empty((2, edges), np.int64)
             draw_edges(0, 0, nodes, 10, 618_033, *ends)
@@ -276,9 +252,7 @@ def growth() -> None:
             taken = min(seconds(two_hops) for _ in range(3))
             peak = run_apart("ours", folder)
         each = taken / edges / features * 1e9
-        table.add_row(
-            f"{edges:,}", f"{features}", f"{taken:.2f}", f"{each:.2f}", memory.format_size(peak or 0)
-        )
+        table.add_row(f"{edges:,}", f"{features}", f"{taken:.2f}", f"{each:.2f}", memory.format_size(peak or 0))
     Console(width=130).print(table)
 
 
@@ -328,9 +302,7 @@ def plot(results: list[dict[str, Any]], copied: float, file: Path) -> Path:
     features = results[0]["features"]
     entries = np.array(sorted({r["entries"] for r in results}))
     axes[0].plot(entries, entries * features * 4 / copied, "k--", label="copying what is gathered")
-    for axis, title in zip(
-        axes, (f"seconds, {features} features", "peak memory beside the input, bytes"), strict=True
-    ):
+    for axis, title in zip(axes, (f"seconds, {features} features", "peak memory beside the input, bytes"), strict=True):
         axis.set(xscale="log", yscale="log", xlabel="entries", title=title)
     axes[0].legend(fontsize=8)
     figure.tight_layout()

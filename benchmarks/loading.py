@@ -60,9 +60,7 @@ def write(folder: Path, size: int, compressed: bool) -> int:
             for name, (shape, dtype, parts) in content.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                     descr = npy.dtype_to_descr(np.dtype(dtype))
-                    npy.write_array_header_1_0(
-                        stream, {"descr": descr, "fortran_order": False, "shape": shape}
-                    )
+                    npy.write_array_header_1_0(stream, {"descr": descr, "fortran_order": False, "shape": shape})
                     for part in parts:
                         stream.write(part.tobytes())
     used = rng.permutation(nodes)[: int(LABELLED * nodes)]
@@ -76,9 +74,7 @@ def load(data_dir: Path, budget: int) -> None:
     """Load the files within the budget; runs in a process of its own."""
     started = time.perf_counter()
     with memory.limit(budget, data_dir / "scratch"):
-        graph = OGB(
-            name="papers", graph="papers100M", data_dir=str(data_dir), directed=True, check=False
-        ).load()
+        graph = OGB(name="papers", graph="papers100M", data_dir=str(data_dir), directed=True, check=False).load()
         seconds = time.perf_counter() - started
     print(
         f"{graph.nodes:,} nodes, {graph.adjacency.entries:,} edges: {seconds:.1f} s, "
@@ -106,9 +102,7 @@ def main() -> None:
         print(f"{memory.format_size(files)} of .npz files written in {time.perf_counter() - started:.1f} s")
         for stage in ("converted", "mapped"):
             print(f"{stage}: ", end="", flush=True)
-            subprocess.run(
-                [sys.executable, __file__, "--load", folder, "--budget", options.budget], check=True
-            )
+            subprocess.run([sys.executable, __file__, "--load", folder, "--budget", options.budget], check=True)
 
 
 if __name__ == "__main__":

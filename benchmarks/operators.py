@@ -130,9 +130,7 @@ def count(graph: Graph, repetitions: int, table: Table) -> None:
 def main() -> None:
     warnings.filterwarnings("ignore")
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--data-dir", default="data", type=Path, help="where Amazon/... lies, in PyG's layout"
-    )
+    parser.add_argument("--data-dir", default="data", type=Path, help="where Amazon/... lies, in PyG's layout")
     parser.add_argument("--nodes", default=1_000_000, type=int, help="of the generated graph")
     parser.add_argument("--edges", default=10_000_000, type=int, help="of the generated graph")
     options = parser.parse_args()
@@ -148,18 +146,7 @@ def main() -> None:
     for column in ("graph", "nodes / edges", "triangles", "ours", "graphblas", "×", "scipy", "×"):
         counting.add_column(column, justify="right")
     walking = Table(title="Personalised PageRank: seconds, and how many times longer PyG takes")
-    for column in (
-        "graph",
-        "nodes / edges",
-        "α / ε",
-        "entries",
-        "same",
-        "push",
-        "PyG",
-        "×",
-        "solve",
-        "error",
-    ):
+    for column in ("graph", "nodes / edges", "α / ε", "entries", "same", "push", "PyG", "×", "solve", "error"):
         walking.add_column(column, justify="right")
     for graph in (*small, large):
         count(graph, 3, counting)

@@ -75,16 +75,12 @@ def stock(seconds: Sequence[float], slots: int, folder: Path) -> float | None:
     overrides += ["+x=interval(0,1)", f"hydra.sweep.dir={folder}/sweep", "hydra/sweeper/sampler=tpe"]
     environment = {**os.environ, LENGTHS: json.dumps(list(seconds))}
     started = time.perf_counter()
-    subprocess.run(
-        [sys.executable, str(program), *overrides], check=True, env=environment, capture_output=True
-    )
+    subprocess.run([sys.executable, str(program), *overrides], check=True, env=environment, capture_output=True)
     return time.perf_counter() - started
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=24)
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--sleep", type=float, help=argparse.SUPPRESS)
@@ -97,9 +93,7 @@ def main() -> None:
         return
     seconds = lengths(arguments.trials)
     ideal = sum(seconds) / arguments.slots
-    print(
-        f"{arguments.trials} trials on {arguments.slots} slots sleep for {sum(seconds):.1f} s: ideal {ideal:.1f} s"
-    )
+    print(f"{arguments.trials} trials on {arguments.slots} slots sleep for {sum(seconds):.1f} s: ideal {ideal:.1f} s")
     with tempfile.TemporaryDirectory() as folder:
         wall, spent = ours(seconds, arguments.slots, Path(folder, "ours"))
         print(

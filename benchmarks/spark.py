@@ -40,23 +40,17 @@ MASTER = "local[2]"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--edges", type=int, default=10_000_000)
     parser.add_argument("--features", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--blocks", type=int, nargs="*", default=[4, 8, 16, 32])
-    parser.add_argument(
-        "--large", type=int, nargs=3, default=[2_000_000, 40_000_000, 64], help="nodes edges features"
-    )
+    parser.add_argument("--large", type=int, nargs=3, default=[2_000_000, 40_000_000, 64], help="nodes edges features")
     parser.add_argument("--executor-memory", default="256MB", help="for the large graph")
     parser.add_argument("--master", default=MASTER, help="for the large graph")
     parser.add_argument("--path", help="for the large graph: a folder that the cluster sees")
-    parser.add_argument(
-        "--watch", type=int, help="for the large graph: a process whose children are measured"
-    )
+    parser.add_argument("--watch", type=int, help="for the large graph: a process whose children are measured")
     options = parser.parse_args()
     console = Console()
     with tempfile.TemporaryDirectory() as folder:
@@ -83,13 +77,8 @@ def compare(options: Any, folder: Path, console: Console) -> None:
     session.connect(MASTER, {})
     started = time.perf_counter()
     small = drawn(1000, 5000, options.features)
-    contenders: dict[str, Engine] = {
-        "local": LocalEngine(),
-        "columns": SparkEngine(master=MASTER, plan="columns"),
-    }
-    contenders |= {
-        f"blocks {n}²": SparkEngine(master=MASTER, plan="blocks", blocks=n) for n in options.blocks
-    }
+    contenders: dict[str, Engine] = {"local": LocalEngine(), "columns": SparkEngine(master=MASTER, plan="columns")}
+    contenders |= {f"blocks {n}²": SparkEngine(master=MASTER, plan="blocks", blocks=n) for n in options.blocks}
     for engine in contenders.values():
         two_hops(small, engine, folder / "store")
     console.print(
@@ -106,17 +95,13 @@ def compare(options: Any, folder: Path, console: Console) -> None:
             before, work = shuffled(), core_seconds()
             seconds[name].append(two_hops(classification, engine, folder / "store"))
             moved[name], worked[name] = shuffled() - before, core_seconds() - work
-    table = Table(
-        title=f"two hops, {options.nodes:,} nodes, {options.edges:,} edges, {options.features} features"
-    )
+    table = Table(title=f"two hops, {options.nodes:,} nodes, {options.edges:,} edges, {options.features} features")
     for column in ("", "seconds", "× local", "core-seconds", "shuffled", "by the formula"):
         table.add_column(column, justify="left" if not column else "right")
     for name, every in seconds.items():
         best = min(every)
         times, engine = best / min(seconds["local"]), contenders[name]
-        formula = (
-            memory.format_size(predicted(classification, engine.blocks)) if name.startswith("blocks") else ""
-        )
+        formula = memory.format_size(predicted(classification, engine.blocks)) if name.startswith("blocks") else ""
         work = f"{worked[name]:.0f}"
         table.add_row(name, f"{best:.1f}", f"{times:.1f}", work, memory.format_size(moved[name]), formula)
     console.print(table)

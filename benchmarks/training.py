@@ -89,16 +89,13 @@ def ours(settings: Settings, tracker: Tracker) -> float:
     return (ticker.ticks[-1] - ticker.ticks[0]) / (len(ticker.ticks) - 1)
 
 
-def plain(
-    settings: Settings, datamodule: SIGNDataModule, epochs: int, batch: int, evaluate: bool = True
-) -> float:
+def plain(settings: Settings, datamodule: SIGNDataModule, epochs: int, batch: int, evaluate: bool = True) -> float:
     """Seconds of an epoch of the loop that one would write by hand."""
     torch.manual_seed(0)
     network = SIGNTask.for_data(datamodule, settings.architecture, settings.training, settings.seed).network
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.training.learning_rate)
     (rows, labels), (val_rows, val_labels) = (
-        (datamodule.loaders[split].rows[slice(None)], datamodule.loaders[split].labels)
-        for split in ("train", "val")
+        (datamodule.loaders[split].rows[slice(None)], datamodule.loaders[split].labels) for split in ("train", "val")
     )
     ticks = []
     for _ in range(epochs):
@@ -180,9 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, nargs="+", default=[128, 1024, 16384])
     parser.add_argument("--rows", type=int, default=32768, help="training rows")
-    parser.add_argument(
-        "--units", type=int, default=256, help="of a branch; the classifier has twice as many"
-    )
+    parser.add_argument("--units", type=int, default=256, help="of a branch; the classifier has twice as many")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--wandb", action="store_true", help="log to W&B, offline")

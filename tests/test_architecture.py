@@ -17,11 +17,7 @@ CALLERS = {
     "training": {"experiments"},
     "tracking": {"experiments"},
     "models": {"training"},
-    "diffusion": {
-        "training",
-        "experiments",
-        "engines",
-    },  # engines read features that are scaled block by block
+    "diffusion": {"training", "experiments", "engines"},  # engines read features that are scaled block by block
     "datasets": {"diffusion", "experiments"},  # run.json records the digest of the user's own files
     "store": {"diffusion"},
     "engines": {"diffusion", "operators"},  # an operator is applied with the product of an engine

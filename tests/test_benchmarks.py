@@ -33,10 +33,7 @@ def test_operators() -> None:
     operators = benchmark("operators")
     graph = SMALL.load()
     words = SparseFeatures(np.arange(301), np.arange(300) % 7, 7)
-    walking, counting = (
-        Table(*("graph", "size", "α / ε", "entries", "same")),
-        Table("graph", "size", "triangles"),
-    )
+    walking, counting = (Table(*("graph", "size", "α / ε", "entries", "same")), Table("graph", "size", "triangles"))
     for each in (graph, replace(graph, features=words)):
         operators.ppr(each, 0.1, 1e-2, 1, walking)
         operators.count(each, 1, counting)

@@ -51,10 +51,7 @@ class Refused(HydraException):
         (SignError("model.p=-1: too small"), "model.p=-1: too small"),
         (FileNotFoundError(2, "No such file or directory", "/x"), "/x: no such file or directory"),
         (OSError(28, "No space left on device"), "no space left on device"),
-        (
-            Refused("Could not override 'model.q'.\nKey 'q' is not in struct"),
-            "model.q: there is no such setting",
-        ),
+        (Refused("Could not override 'model.q'.\nKey 'q' is not in struct"), "model.q: there is no such setting"),
         (Refused("several\n  lines"), "several lines"),
     ],
 )
@@ -81,9 +78,7 @@ def test_precompute_fills_the_store_prints_its_folders_and_stops(tmp_path: Path)
     first = command(tmp_path, "model.p=4", program="precompute")
     assert first.returncode == 0, first.stderr
     assert "5 hop arrays computed with 4 products, 0 found" in first.stdout
-    printed = [
-        Path(line) for line in first.stdout.splitlines() if Path(tmp_path, line, "manifest.json").is_file()
-    ]
+    printed = [Path(line) for line in first.stdout.splitlines() if Path(tmp_path, line, "manifest.json").is_file()]
     assert len(printed) == 2
     second = command(tmp_path, "model.p=5", program="precompute")
     assert "1 hop array computed with 1 product, 5 found" in second.stdout
@@ -128,9 +123,7 @@ def test_the_readme_is_true(line: str, tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_report_is_written_without_the_slow_libraries(tmp_path: Path) -> None:
     make_run(tmp_path / "outputs" / "a")
-    result = command(
-        tmp_path, "folders=outputs", "output=seen", program="report", PYTHONPROFILEIMPORTTIME="1"
-    )
+    result = command(tmp_path, "folders=outputs", "output=seen", program="report", PYTHONPROFILEIMPORTTIME="1")
     assert result.returncode == 0, result.stderr
     assert not imports(result.stderr) & set(SLOW)
     assert str(tmp_path / "seen" / "index.html") in result.stdout

@@ -35,9 +35,7 @@ def distribution(requirement: str) -> str:
 
 
 RUNTIME = {distribution(line) for line in PROJECT["dependencies"]}
-EXTRA = {
-    name: {distribution(line) for line in lines} for name, lines in PROJECT["optional-dependencies"].items()
-}
+EXTRA = {name: {distribution(line) for line in lines} for name, lines in PROJECT["optional-dependencies"].items()}
 
 
 def imports(source: str) -> set[str]:
@@ -108,12 +106,7 @@ def test_every_runtime_dependency_is_imported_by_the_package() -> None:
 
 def test_modules_that_need_an_extra_exist_and_import_it() -> None:
     for prefix, extra in EXTRAS.items():
-        used = {
-            name
-            for file, source in sources(SOURCE)
-            if file.startswith(prefix)
-            for name in third_party(source)
-        }
+        used = {name for file, source in sources(SOURCE) if file.startswith(prefix) for name in third_party(source)}
         assert used & EXTRA[extra], prefix
 
 

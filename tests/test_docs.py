@@ -80,9 +80,7 @@ def test_every_command_composes(command: str) -> None:
     (at,) = (index for index, argument in enumerate(arguments) if argument.startswith("src/"))
     program, overrides = Path(arguments[at]), arguments[at + 1 :]
     assert (REPOSITORY / program).is_file()
-    overrides = [
-        one_value(normalize_override(override)) for override in overrides if override not in ("-m", "--help")
-    ]
+    overrides = [one_value(normalize_override(override)) for override in overrides if override not in ("-m", "--help")]
     name = program.stem if (CONF / f"{program.stem}.yaml").is_file() else "train"
     with initialize_config_dir(str(CONF)):
         compose(name, overrides=overrides)
@@ -103,18 +101,7 @@ def settings_of(section: str) -> set[str]:
     return known - {"defaults"}
 
 
-SECTIONS = (
-    "dataset",
-    "engine",
-    "logger",
-    "model",
-    "paths",
-    "scaling",
-    "search",
-    "store",
-    "trainer",
-    "training",
-)
+SECTIONS = ("dataset", "engine", "logger", "model", "paths", "scaling", "search", "store", "trainer", "training")
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
@@ -146,9 +133,7 @@ def defined(module: Path) -> set[str]:
     for node in ast.parse(module.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
-            names |= {
-                f"{node.name}.{child.name}" for child in node.body if isinstance(child, ast.FunctionDef)
-            }
+            names |= {f"{node.name}.{child.name}" for child in node.body if isinstance(child, ast.FunctionDef)}
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -180,8 +165,7 @@ def test_every_python_name_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["sign.nothing", "sign.graph.nothing", "sign.graph.graph.Nothing", "sign.graph.graph.Graph.nothing"],
+    "name", ["sign.nothing", "sign.graph.nothing", "sign.graph.graph.Nothing", "sign.graph.graph.Graph.nothing"]
 )
 def test_a_name_that_does_not_exist_is_caught(name: str) -> None:
     assert not exists(name)
@@ -200,9 +184,7 @@ def test_the_walk_names_functions_that_exist() -> None:
 
 def test_the_architecture_page_lists_every_package() -> None:
     listed = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", ARCHITECTURE, re.MULTILINE)
-    sources = [
-        path for path in (REPOSITORY / "src" / "sign").iterdir() if path.suffix == ".py" or path.is_dir()
-    ]
+    sources = [path for path in (REPOSITORY / "src" / "sign").iterdir() if path.suffix == ".py" or path.is_dir()]
     assert sorted(listed) == sorted(path.stem for path in sources if not path.name.startswith("__"))
 
 

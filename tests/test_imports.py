@@ -112,11 +112,7 @@ def siblings(package: str, module: str, source: str) -> set[str]:
     """What a module of ``package`` imports of the modules beside it that are not shared."""
     prefix = f"sign.{package}."
     own = module.removeprefix(prefix).split(".")[0]
-    heads = {
-        name.removeprefix(prefix).split(".")[0]
-        for name in imported(module, source)
-        if name.startswith(prefix)
-    }
+    heads = {name.removeprefix(prefix).split(".")[0] for name in imported(module, source) if name.startswith(prefix)}
     return heads - SHARED[package] - {own}
 
 
@@ -129,8 +125,7 @@ def test_siblings_know_only_their_contract(package: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["from sign.operators import heat", "from sign.operators.heat import HeatKernel", "from . import heat"],
+    "line", ["from sign.operators import heat", "from sign.operators.heat import HeatKernel", "from . import heat"]
 )
 def test_a_sibling_is_caught_in_any_form(line: str) -> None:
     assert siblings("operators", "sign.operators.ppr", line) == {"heat"}
@@ -143,9 +138,7 @@ EAGER = ("sign.config", "sign.commands", "sign.cli")
 def test_commands_and_configuration_import_no_slow_library() -> None:
     modules = [module for module in MODULES if module.startswith(EAGER)]
     code = f"import sys, {', '.join(modules)}; print([m for m in {SLOW_LIBRARIES} if m in sys.modules])"
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
-    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
     assert out.stdout.strip() == "[]"
 
 
@@ -182,13 +175,9 @@ def test_test_files_share_helpers_without_importing_each_other() -> None:
 
 def test_tests_mirror_the_packages() -> None:
     packages = {module for module, file in MODULES.items() if file.name == "__init__.py" and module != "sign"}
-    tested = {
-        ".".join(("sign", *file.parent.relative_to(TESTS).parts)) for file in TESTS.rglob("test_*.py")
-    } - {"sign"}
+    tested = {".".join(("sign", *file.parent.relative_to(TESTS).parts)) for file in TESTS.rglob("test_*.py")} - {"sign"}
     assert not tested - packages, "a folder of tests without a package"
-    assert not {package for package in packages if package.count(".") == 1} - tested, (
-        "a package without tests"
-    )
+    assert not {package for package in packages if package.count(".") == 1} - tested, "a package without tests"
 
 
 def test_markers_are_registered_and_used() -> None:

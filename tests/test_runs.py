@@ -14,9 +14,7 @@ from sign.runs import Run, find_runs, find_series, over_seeds
 
 @pytest.mark.slow
 def test_trained_run_has_description_config_metrics_and_epochs(configured: Callable[..., Settings]) -> None:
-    settings = configured(
-        *SMALL, "training.max_epochs=2", "job_type=search", "group=ours", "dataset.inductive=true"
-    )
+    settings = configured(*SMALL, "training.max_epochs=2", "job_type=search", "group=ours", "dataset.inductive=true")
     numbers = run(settings)
     (found,) = find_runs([settings.output_dir])
     assert found.metrics == numbers
@@ -24,16 +22,8 @@ def test_trained_run_has_description_config_metrics_and_epochs(configured: Calla
     assert [row["epoch"] for row in found.epochs()] == [0, 1]
     assert {row["val/loss"] > 0 for row in found.epochs()} == {True}
     description = found.description
-    assert (description["dataset"], description["model"], description["seed"]) == (
-        "communities",
-        "SIGN(2,0,0)",
-        0,
-    )
-    assert (description["job_type"], description["group"], description["experiment"]) == (
-        "search",
-        "ours",
-        None,
-    )
+    assert (description["dataset"], description["model"], description["seed"]) == ("communities", "SIGN(2,0,0)", 0)
+    assert (description["job_type"], description["group"], description["experiment"]) == ("search", "ours", None)
     assert [(hop["name"], hop["scope"], hop["found"]) for hop in description["hops"]] == [
         (name, scope, False) for scope in ("train", "full") for name in ("X", "p1", "p2")
     ]
@@ -47,12 +37,7 @@ def test_trained_run_has_description_config_metrics_and_epochs(configured: Calla
 
 
 def test_runs_are_found_in_natural_order(tmp_path: Path) -> None:
-    names = [
-        "20260101-000000-seed9",
-        "20260101-000000-seed9-1",
-        "20260101-000000-seed10",
-        "20260101-000001-seed0",
-    ]
+    names = ["20260101-000000-seed9", "20260101-000000-seed9-1", "20260101-000000-seed10", "20260101-000001-seed0"]
     for name in names:
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").write_text("{}")

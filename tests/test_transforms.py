@@ -30,9 +30,7 @@ def test_symmetric_powers_equal_those_of_pyg() -> None:
 
 def test_all_operators_compose_in_order() -> None:
     graph = graph_of([(0, 1), (1, 2), (2, 0), (2, 3)], 4)
-    edges = torch.from_numpy(
-        np.stack([graph.adjacency.row_indices(), graph.adjacency.indices]).astype(np.int64)
-    )
+    edges = torch.from_numpy(np.stack([graph.adjacency.row_indices(), graph.adjacency.indices]).astype(np.int64))
     data = Data(x=torch.eye(4), edge_index=edges)
     transform = sign.transforms.SIGN(p=2, s=1, t=1, h=1, operators={"h": HeatKernel()})
     data = T.Compose([T.ToUndirected(), transform])(data)

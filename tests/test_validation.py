@@ -41,14 +41,7 @@ def test_a_wrong_value_is_refused_with_the_rule(value: Any, hint: Any, rule: str
 @pytest.mark.parametrize(
     ("value", "hint"),
     [
-        *(
-            (0, Power),
-            (2**32 - 1, Seed),
-            (0, Probability),
-            (1, float),
-            (None, str | None),
-            ("a", Literal["a"]),
-        ),
+        *((0, Power), (2**32 - 1, Seed), (0, Probability), (1, float), (None, str | None), ("a", Literal["a"])),
         *((False, bool), (None, Annotated[int | None, Range(0)]), ("anything", list[int])),
     ],
 )

@@ -32,11 +32,7 @@ TEXTS = [
     *(REPOSITORY / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
     *(
         file
-        for folder, ends in (
-            ("src", (".py", ".js", ".html")),
-            ("docs", (".md",)),
-            ("conf", (".yaml", ".txt")),
-        )
+        for folder, ends in (("src", (".py", ".js", ".html")), ("docs", (".md",)), ("conf", (".yaml", ".txt")))
         for file in sorted((REPOSITORY / folder).rglob("*"))
         if file.suffix in ends and "egg-info" not in str(file)
     ),
@@ -71,13 +67,9 @@ def test_banned_names_and_phrases_are_recognised() -> None:
         assert not PROSE.search(text), text
 
 
-@pytest.mark.parametrize(
-    "file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE))
-)
+@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_names_are_terms_of_the_field(file: Path) -> None:
-    allowed = (
-        {"words"} if "datasets" in file.parts else set()
-    )  # bags of words; on the command line: overrides
+    allowed = {"words"} if "datasets" in file.parts else set()  # bags of words; on the command line: overrides
     assert not {name for name in {*names(file.read_text()), file.stem} - allowed if banned(name)}
 
 

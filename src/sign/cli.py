@@ -34,9 +34,7 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     show_log()
     register()
     command = as_worker(main)
-    application = hydra.main(
-        config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets()
-    )
+    application = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets())
     if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
         application(command)()
         return

@@ -94,6 +94,4 @@ def _cells(name: str, entry: dict[str, Any]) -> Iterator[PublishedCell]:
         for (column, spec), value, pattern in zip(columns.items(), values, experiments, strict=True):
             mean, std = value or (None, None)
             experiment = pattern and pattern.format(dataset=spec["dataset"])
-            yield PublishedCell(
-                name, row, column, spec["metric"], mean, std, experiment, entry.get("scale", 1)
-            )
+            yield PublishedCell(name, row, column, spec["metric"], mean, std, experiment, entry.get("scale", 1))

@@ -91,9 +91,7 @@ def _graph(data: Data) -> Graph:
     if data.x is None or data.edge_index is None:
         raise SignError("the data object has no x or no edge_index; SIGN diffuses x along edge_index")
     if data.x.layout != torch.strided or data.x.dim() != 2:
-        raise SignError(
-            f"x of shape {tuple(data.x.shape)} and layout {data.x.layout}; it must be dense, nodes × d"
-        )
+        raise SignError(f"x of shape {tuple(data.x.shape)} and layout {data.x.layout}; it must be dense, nodes × d")
     if data.edge_index.dim() != 2 or data.edge_index.shape[0] != 2:
         raise SignError(f"edge_index of shape {tuple(data.edge_index.shape)}; it must be 2 × edges")
     source, target = data.edge_index.cpu().numpy()

@@ -23,26 +23,17 @@ from sign.system.atomic_files import write_json
         (("table=all", "+nine=9"), "nine: there is no such setting"),
         (("table=timing", "datasets=[cora]"), "datasets=['cora']: only figure=triangles"),
         (("figure=triangles", "datasets=[]"), "datasets=[]: give a list"),
-        (
-            ("figure=triangles", "datasets=[nowhere]"),
-            "datasets=nowhere: no such data set; choose from amazon",
-        ),
+        (("figure=triangles", "datasets=[nowhere]"), "datasets=nowhere: no such data set; choose from amazon"),
     ],
 )
-def test_invalid_request_is_rejected_with_a_message(
-    tmp_path: Path, overrides: tuple[str, ...], message: str
-) -> None:
+def test_invalid_request_is_rejected_with_a_message(tmp_path: Path, overrides: tuple[str, ...], message: str) -> None:
     with pytest.raises(SignError) as caught:
         requested(tmp_path, *overrides)
     assert str(caught.value).startswith(message)
 
 
 def test_settings_become_overrides_of_every_run(tmp_path: Path) -> None:
-    settings = (
-        "+settings.training.max_epochs=3",
-        "+settings.engine.memory=4GB",
-        "+settings.store.verify=true",
-    )
+    settings = ("+settings.training.max_epochs=3", "+settings.engine.memory=4GB", "+settings.store.verify=true")
     request = requested(tmp_path, "table=all", *settings, "+settings.group='a, \\'b\\''")
     first = cell_plan("flickr_sign_401", request).first
     assert (first.training.max_epochs, first.engine.memory, first.store.verify) == (3, "4GB", True)
@@ -53,9 +44,7 @@ def test_settings_become_overrides_of_every_run(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_finished_table_is_printed_without_slow_imports(tmp_path: Path) -> None:
     overrides = ["table=evaluation", "runs=1"]
-    plan = cell_plan(
-        "papers100M_sign_333", requested(tmp_path, *overrides, f"paths.output_dir={tmp_path}/outputs")
-    )
+    plan = cell_plan("papers100M_sign_333", requested(tmp_path, *overrides, f"paths.output_dir={tmp_path}/outputs"))
     run = plan.series.run(0).folder
     run.mkdir(parents=True)
     write_json(run / "metrics.json", {"seconds/inference": 3.0})

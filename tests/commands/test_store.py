@@ -78,15 +78,7 @@ def test_the_list_names_operators_hops_and_sizes(
     (tmp_path / "cora" / "0123456789abcdef").mkdir()
     store_command.show(tmp_path)
     text = printed(capsys)
-    for part in (
-        "cora",
-        "ppr: alpha=0.1",
-        folder.path.name,
-        "1 to 2, 4",
-        "min ago",
-        "in total",
-        "no manifest",
-    ):
+    for part in ("cora", "ppr: alpha=0.1", folder.path.name, "1 to 2, 4", "min ago", "in total", "no manifest"):
         assert part in text
 
 

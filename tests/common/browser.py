@@ -48,14 +48,7 @@ def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400
     image = folder / f"{re.sub('[^a-z0-9]+', '-', view.lower())}-{size[0]}.png"
     window = [f"--user-data-dir={folder / 'profile'}", "--window-size={},{}".format(*size)]
     result = subprocess.run(
-        [
-            program,
-            *QUIET,
-            *window,
-            f"--screenshot={image}",
-            "--dump-dom",
-            f"{page.resolve().as_uri()}#{view}",
-        ],
+        [program, *QUIET, *window, f"--screenshot={image}", "--dump-dom", f"{page.resolve().as_uri()}#{view}"],
         capture_output=True,
         text=True,
         timeout=120,

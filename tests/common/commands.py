@@ -10,9 +10,7 @@ from common.paths import REPOSITORY
 SLOW = ("torch", "pytorch_lightning", "numba", "wandb", "scipy", "optuna")
 
 
-def command(
-    folder: Path, *arguments: str, program: str = "train", **environment: str
-) -> subprocess.CompletedProcess:
+def command(folder: Path, *arguments: str, program: str = "train", **environment: str) -> subprocess.CompletedProcess:
     """Run a program of ``src/`` in ``folder``."""
     return subprocess.run(
         [sys.executable, str(REPOSITORY / "src" / f"{program}.py"), *arguments],

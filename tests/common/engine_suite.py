@@ -20,11 +20,7 @@ from sign.system import arrays
 
 def product_equals_the_dense_product(engine: Engine, folder: Path, examples: int) -> None:
     @settings(max_examples=examples)
-    @given(
-        graph=graphs(),
-        factors=st.tuples(st.booleans(), st.booleans()),
-        loop=st.sampled_from([0.0, 1.0, -0.5]),
-    )
+    @given(graph=graphs(), factors=st.tuples(st.booleans(), st.booleans()), loop=st.sampled_from([0.0, 1.0, -0.5]))
     def check(graph: Graph, factors: tuple[bool, bool], loop: float) -> None:
         rng = np.random.default_rng(graph.nodes)
         left, right = (rng.standard_normal(graph.nodes).astype("f4") if used else None for used in factors)
@@ -60,9 +56,7 @@ def half_precision_input_is_multiplied_in_float32(engine: Engine, folder: Path, 
     assert (result == engine.product(Matrix(graph.adjacency), half.astype(np.float32))).all()
 
 
-def some_rows_equal_those_of_all_rows_and_read_nothing_else(
-    engine: Engine, folder: Path, examples: int
-) -> None:
+def some_rows_equal_those_of_all_rows_and_read_nothing_else(engine: Engine, folder: Path, examples: int) -> None:
     @settings(max_examples=examples)
     @given(graph=graphs(), chosen=st.integers(0, 2**12 - 1), loop=st.sampled_from([0.0, 1.0]))
     def check(graph: Graph, chosen: int, loop: float) -> None:
@@ -85,9 +79,7 @@ def mapped_matrices_give_the_same_bits(engine: Engine, folder: Path, examples: i
     held = CSR(graph.adjacency.indptr, graph.adjacency.indices, weights)
     for name in ("indices", "weights"):
         np.save(folder / name, getattr(held, name))
-    mapped = CSR(
-        held.indptr, *(np.load(folder / f"{name}.npy", mmap_mode="r+") for name in ("indices", "weights"))
-    )
+    mapped = CSR(held.indptr, *(np.load(folder / f"{name}.npy", mmap_mode="r+") for name in ("indices", "weights")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrays, "CHUNK_BYTES", 1000)
         for rows in (None, np.arange(0, 500, 3)):
@@ -99,9 +91,7 @@ def mapped_matrices_give_the_same_bits(engine: Engine, folder: Path, examples: i
 def blocks_cover_each_wanted_power_once(engine: Engine, folder: Path, examples: int) -> None:
     graph = Communities(nodes=120, edges=500, features=20).load()
     operator, used = NormalizedAdjacency(), np.arange(0, 120, 7)
-    diffusion = Diffusion(
-        operator, operator.matrix(graph), graph.features, {1: None, 2: None, 3: used}, {1, 3}, used
-    )
+    diffusion = Diffusion(operator, operator.matrix(graph), graph.features, {1: None, 2: None, 3: used}, {1, 3}, used)
     values = {power: np.full((len(used), 20), np.nan, np.float32) for power in (1, 3)}
     for power, rows, columns, block in engine.powers(diffusion):
         assert np.isnan(values[power][rows, columns]).all()

@@ -63,9 +63,7 @@ def normalized(weights: np.ndarray) -> np.ndarray:
 def assert_equivariant(operator: Operator, graph: Graph, tolerance: float = 1e-5) -> None:
     """Renumbering the nodes renumbers the operator: B(PGPᵀ) = P B(G) Pᵀ."""
     order = np.random.default_rng(0).permutation(graph.nodes)
-    renumbered = replace(
-        graph, adjacency=induced_subgraph(graph.adjacency, order), features=graph.features[order]
-    )
+    renumbered = replace(graph, adjacency=induced_subgraph(graph.adjacency, order), features=graph.features[order])
     expected = applied(operator, graph)[np.ix_(order, order)]
     np.testing.assert_allclose(applied(operator, renumbered), expected, atol=tolerance)
 

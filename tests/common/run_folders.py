@@ -26,13 +26,7 @@ def make_run(
     draw = random.Random(f"{dataset} {model} {seed}")
     folder.mkdir(parents=True)
     experiment, job_type = changes.pop("experiment", None), changes.pop("job_type", "train")
-    description = {
-        "dataset": dataset,
-        "model": model,
-        "seed": seed,
-        "experiment": experiment,
-        "job_type": job_type,
-    }
+    description = {"dataset": dataset, "model": model, "seed": seed, "experiment": experiment, "job_type": job_type}
     hops = [_hop(name, seed) for name in ("X", "p1", "p2", "p3")]
     counts = {"hops": hops, "products": 3, "rows_computed": 6000, "rows_saved": 3000}
     description |= {"group": None, "started": f"2026-06-01T10:{seed:02d}:00+00:00", "versions": {}} | counts
@@ -71,12 +65,7 @@ def _hop(name: str, seed: int) -> dict[str, Any]:
 
 def _epoch(epoch: int, score: float, draw: random.Random) -> dict[str, float]:
     near = score * (1 - math.exp(-(epoch + 1) / 6)) + draw.uniform(-0.01, 0.01)
-    row = {
-        "epoch": epoch,
-        "val/loss": 2 - near + 0.01 * epoch,
-        "val/accuracy": near,
-        "train/loss": 2 - 2 * near,
-    }
+    row = {"epoch": epoch, "val/loss": 2 - near + 0.01 * epoch, "val/accuracy": near, "train/loss": 2 - 2 * near}
     return row | {"train/accuracy": min(near + 0.1, 1.0), "seconds/epoch": 0.05 + draw.uniform(0, 0.01)}
 
 

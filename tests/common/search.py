@@ -34,11 +34,7 @@ def command(arguments: Callable[[int], list[str]]) -> Callable[[Trial, Path], li
 
 
 def search(
-    folder: Path,
-    total: int,
-    slots: Sequence[Slot],
-    arguments: Callable[[int], list[str]],
-    max_failures: int = 5,
+    folder: Path, total: int, slots: Sequence[Slot], arguments: Callable[[int], list[str]], max_failures: int = 5
 ) -> StudyDB:
     """Complete a study."""
     db = StudyDB(folder, "study", SPACE, total)

@@ -27,12 +27,7 @@ def main() -> float:
     arguments = dict(argument.split("=", 1) for argument in sys.argv[1:])
     started = time.time()
     time.sleep(float(arguments.get("seconds", 0)))
-    log = {
-        "device": os.environ.get("CUDA_VISIBLE_DEVICES"),
-        "start": started,
-        "end": time.time(),
-        **arguments,
-    }
+    log = {"device": os.environ.get("CUDA_VISIBLE_DEVICES"), "start": started, "end": time.time(), **arguments}
     if "log" in arguments:
         Path(arguments["log"], f"{os.getpid()}.json").write_text(json.dumps(log))
     if "loss" in arguments:

@@ -40,9 +40,7 @@ def test_these_do_not(configured: Configured, override: str) -> None:
 
 
 def test_downloaded_files_may_lie_anywhere(configured: Configured) -> None:
-    here, there = (
-        configured("dataset=planetoid", f"paths.data_dir={folder}") for folder in ("/tmp", "/var/tmp")
-    )
+    here, there = (configured("dataset=planetoid", f"paths.data_dir={folder}") for folder in ("/tmp", "/var/tmp"))
     assert here.config["dataset"]["data_dir"] != there.config["dataset"]["data_dir"]
     assert fingerprint(here.config) == fingerprint(there.config)
     assert here.dataset.content_digest() is None
@@ -55,9 +53,7 @@ def write_graph(folder: Path) -> None:
     np.save(folder / "labels.npy", np.array([0, 1, 0, 1]))
 
 
-def test_the_content_of_a_users_files_counts_and_their_path_does_not(
-    configured: Configured, tmp_path: Path
-) -> None:
+def test_the_content_of_a_users_files_counts_and_their_path_does_not(configured: Configured, tmp_path: Path) -> None:
     def identified(folder: Path) -> dict:
         settings = configured("dataset=custom", f"dataset.path={folder}")
         return identity(settings.config, settings.dataset.content_digest())

@@ -26,10 +26,7 @@ def test_a_section_becomes_the_object_that_it_names() -> None:
         ({"_target_": "os.system", "command": "true"}, "dataset._target_=os.system: not a part of SIGN"),
         ({"_target_": "builtins.eval"}, "dataset._target_=builtins.eval: not a part of SIGN"),
         ({"_target_": "sign.runs.Run"}, "dataset._target_=sign.runs.Run: not a part of SIGN"),
-        (
-            {**CORA, "extra": {"_target_": "os.getcwd"}},
-            "dataset._target_=sign.datasets.cora.Cora: not a part",
-        ),
+        ({**CORA, "extra": {"_target_": "os.getcwd"}}, "dataset._target_=sign.datasets.cora.Cora: not a part"),
         ({"_target_": "sign.datasets.nowhere.X"}, "dataset: "),
         ({**CORA, "split_seed": -1}, "dataset.split_seed=-1: must be an integer >= 0"),
         ({**CORA, "colour": 1}, "dataset: "),

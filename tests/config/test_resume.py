@@ -33,11 +33,7 @@ def begin(settings: Settings, folder: Path, content: str | None = None) -> str:
 def changes(before: Settings, after: Settings) -> dict[str, Any]:
     """The settings that differ, with their values after; None where one is gone."""
     old, new = flatten(before.config), flatten(after.config)
-    return {
-        key: new.get(key)
-        for key in {*old, *new}
-        if key != "ckpt_path" and old.get(key, ...) != new.get(key, ...)
-    }
+    return {key: new.get(key) for key in {*old, *new} if key != "ckpt_path" and old.get(key, ...) != new.get(key, ...)}
 
 
 def test_only_the_named_keys_change(configured: Configured, tmp_path: Path) -> None:
@@ -47,11 +43,7 @@ def test_only_the_named_keys_change(configured: Configured, tmp_path: Path) -> N
     named = ("store.verify=true", "trainer.accelerator=cpu", "engine.memory=8GB")
     resumed = configure(compose(*named, resume), [*named, resume])
     assert (resumed.store.dtype, resumed.device.precision) == ("float16", "bf16-mixed")
-    assert changes(run, resumed) == {
-        "store.verify": True,
-        "trainer.accelerator": "cpu",
-        "engine.memory": "8GB",
-    }
+    assert changes(run, resumed) == {"store.verify": True, "trainer.accelerator": "cpu", "engine.memory": "8GB"}
 
 
 ORIGINAL = st.fixed_dictionaries(
@@ -195,7 +187,5 @@ def test_a_run_whose_files_have_changed_is_not_resumed(configured: Configured, t
 
 
 def test_every_changeable_key_of_the_property_is_one() -> None:
-    assert all(
-        not changes_numbers(key) for key in ("store.rows", "engine.memory", "runs", "paths.output_dir")
-    )
+    assert all(not changes_numbers(key) for key in ("store.rows", "engine.memory", "runs", "paths.output_dir"))
     assert all(changes_numbers(key) for key in EXTENDABLE)

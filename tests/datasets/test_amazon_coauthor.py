@@ -13,11 +13,7 @@ from sign.errors import SignError
 
 @pytest.mark.parametrize(
     ("graph", "facts"),
-    [
-        ("photo", (7650, 238162, 745, 8)),
-        ("computers", (13752, 491722, 767, 10)),
-        ("cs", (18333, 163788, 6805, 15)),
-    ],
+    [("photo", (7650, 238162, 745, 8)), ("computers", (13752, 491722, 767, 10)), ("cs", (18333, 163788, 6805, 15))],
 )
 def test_the_published_statistics(graph: str, facts: tuple[int, ...]) -> None:
     if not (REAL_DATA / FILES[graph]).is_file():
@@ -67,27 +63,19 @@ def test_a_small_file_of_the_same_layout(tmp_path: Path) -> None:
         ({"attr_indices": np.array([{}, {}, {}])}, "Object arrays cannot be loaded"),
     ],
 )
-def test_wrong_content_is_reported_in_one_message(
-    tmp_path: Path, change: dict[str, np.ndarray], message: str
-) -> None:
-    with pytest.raises(
-        SignError, match=f"photo.npz: cannot be read as a complete data file .*{message}"
-    ) as caught:
+def test_wrong_content_is_reported_in_one_message(tmp_path: Path, change: dict[str, np.ndarray], message: str) -> None:
+    with pytest.raises(SignError, match=f"photo.npz: cannot be read as a complete data file .*{message}") as caught:
         write(tmp_path, **change).load()
     assert "\n" not in str(caught.value)
 
 
 def test_files_of_another_size_are_refused(tmp_path: Path) -> None:
     write(tmp_path)
-    with pytest.raises(
-        SignError, match=r"have 3 nodes, 2 edges, .* has 7,650 nodes, 119,081 edges, .*check=false"
-    ):
+    with pytest.raises(SignError, match=r"have 3 nodes, 2 edges, .* has 7,650 nodes, 119,081 edges, .*check=false"):
         AmazonCoauthor(name="photo", graph="photo", data_dir=str(tmp_path)).load()
 
 
-def test_a_missing_or_damaged_file_is_reported_in_one_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_or_damaged_file_is_reported_in_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(amazon_coauthor, "ADDRESS", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(SignError, match=r"amazon_electronics_photo.npz missing; copy them there from http"):

@@ -39,9 +39,7 @@ def test_blocks_become_one_mapped_array(raw: Path, caplog: pytest.LogCaptureFixt
     assert len(list((raw.parent / "cache").glob("*.npy"))) == 1
 
 
-@pytest.mark.parametrize(
-    "blocks", [(), (np.zeros((2, 3)), np.zeros((2, 4))), (np.zeros(2), np.zeros(2, int))]
-)
+@pytest.mark.parametrize("blocks", [(), (np.zeros((2, 3)), np.zeros((2, 4))), (np.zeros(2), np.zeros(2, int))])
 def test_inconsistent_blocks_leave_no_file(raw: Path, blocks: tuple[np.ndarray, ...]) -> None:
     with pytest.raises(SignError, match="cannot be read as a complete data file"):
         convert(raw, *blocks)

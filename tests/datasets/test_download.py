@@ -187,13 +187,8 @@ def taped(name: str, kind: bytes = tarfile.REGTYPE, mode: str = "w:bz2") -> byte
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [("x.zip", zipped("top/a", "top/raw/b")), ("x.tar.bz2", taped("top/a"))],
-)
-def test_the_only_folder_of_an_archive_is_renamed(
-    server: Server, tmp_path: Path, name: str, content: bytes
-) -> None:
+@pytest.mark.parametrize(("name", "content"), [("x.zip", zipped("top/a", "top/raw/b")), ("x.tar.bz2", taped("top/a"))])
+def test_the_only_folder_of_an_archive_is_renamed(server: Server, tmp_path: Path, name: str, content: bytes) -> None:
     server.content = content
     ensure_extracted(tmp_path / "place", ["a"], f"{server.address}/{name}")
     assert (tmp_path / "place" / "a").read_text() == "content"
@@ -229,9 +224,7 @@ def test_an_archive_of_the_user_is_used_and_kept(server: Server, tmp_path: Path)
         ("x.tar.bz2", taped("top/a")[:-30], "cannot be extracted"),
     ],
 )
-def test_a_malicious_or_damaged_archive_leaves_nothing(
-    tmp_path: Path, name: str, content: bytes, reason: str
-) -> None:
+def test_a_malicious_or_damaged_archive_leaves_nothing(tmp_path: Path, name: str, content: bytes, reason: str) -> None:
     inner = tmp_path / "in"
     inner.mkdir()
     (inner / name).write_bytes(content)

@@ -53,11 +53,7 @@ def test_small_files_of_the_same_layout(
     known = json.loads((folder / "class_map.json").read_text())
     assert loaded.labels.tolist() == [known[str(node)] for node in range(NODES)]
     assert loaded.multilabel == PUBLISHED[graph].multilabel
-    assert [loaded.train.tolist(), loaded.val.tolist(), loaded.test.tolist()] == [
-        [0, 1, 2, 3],
-        [4, 5],
-        [6, 7],
-    ]
+    assert [loaded.train.tolist(), loaded.val.tolist(), loaded.test.tolist()] == [[0, 1, 2, 3], [4, 5], [6, 7]]
     assert loaded.inductive
 
 
@@ -75,9 +71,7 @@ def test_a_budget_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("inductive", ["true", "false"])
 @pytest.mark.parametrize("graph", list(FOLDERS))
-def test_both_protocols(
-    configured: Callable[..., Settings], tmp_path: Path, graph: str, inductive: str
-) -> None:
+def test_both_protocols(configured: Callable[..., Settings], tmp_path: Path, graph: str, inductive: str) -> None:
     write(tmp_path / "data", graph)
     settings = configured(f"dataset={graph}", "dataset.check=false", f"dataset.inductive={inductive}")
     names = [scope.name for scope in settings.dataset.classification("none").scopes]
@@ -92,9 +86,7 @@ def test_a_missing_file_is_named_with_its_folder_and_its_source(
     (tmp_path / FOLDERS["flickr"] / "feats.npy").unlink()
     monkeypatch.setattr(graphsaint, "ADDRESS", "http://127.0.0.1:9/{}")
     monkeypatch.setenv("no_proxy", "*")
-    with pytest.raises(
-        SignError, match=r"Flickr/raw: feats.npy missing; copy them there from http://.*1join-"
-    ):
+    with pytest.raises(SignError, match=r"Flickr/raw: feats.npy missing; copy them there from http://.*1join-"):
         dataset.load()
     by_hand = GraphSAINT(name="ppi", graph="ppi", data_dir=str(tmp_path))
     with pytest.raises(SignError, match="PPI/raw: adj_full"):
@@ -106,9 +98,7 @@ def test_a_truncated_file_is_reported_in_one_message(tmp_path: Path, name: str) 
     dataset = write(tmp_path, "yelp")
     file = tmp_path / FOLDERS["yelp"] / name
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(
-        SignError, match=f"{name}: cannot be read as a complete data file .*; download it again$"
-    ):
+    with pytest.raises(SignError, match=f"{name}: cannot be read as a complete data file .*; download it again$"):
         dataset.load()
 
 
@@ -131,9 +121,7 @@ def test_a_truncated_file_is_reported_in_one_message(tmp_path: Path, name: str) 
         ("flickr", {"role": {"va": "x"}}, "role.json: cannot be read as a complete data file"),
     ],
 )
-def test_wrong_content_is_reported_in_one_message(
-    tmp_path: Path, graph: str, change: Any, message: str
-) -> None:
+def test_wrong_content_is_reported_in_one_message(tmp_path: Path, graph: str, change: Any, message: str) -> None:
     with pytest.raises(SignError, match=message):
         write(tmp_path, graph, **change).load()
     assert {path.name for path in (tmp_path / FOLDERS[graph]).iterdir()} == set(FILES)
@@ -172,9 +160,7 @@ def test_files_of_another_size_are_refused_with_both_sizes(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("edges", [17, 9, 8])  # entries; edges with the loop; edges without it
-def test_every_way_of_counting_edges_is_understood(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edges: int
-) -> None:
+def test_every_way_of_counting_edges_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edges: int) -> None:
     write(tmp_path, "flickr")
     monkeypatch.setitem(PUBLISHED, "flickr", Statistics(NODES, edges, 3, 7, (0.50, 0.25, 0.25)))
     labelled = GraphSAINT(name="flickr", graph="flickr", data_dir=str(tmp_path))

@@ -104,9 +104,7 @@ def test_a_budget_changes_nothing(tmp_path: Path, graph: str, monkeypatch: pytes
 
 @pytest.mark.parametrize("inductive", ["true", "false"])
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_both_protocols(
-    configured: Callable[..., Settings], tmp_path: Path, graph: str, inductive: str
-) -> None:
+def test_both_protocols(configured: Callable[..., Settings], tmp_path: Path, graph: str, inductive: str) -> None:
     write(tmp_path / "data", graph)
     settings = configured(f"dataset=ogbn-{graph}", "dataset.check=false", f"dataset.inductive={inductive}")
     names = [scope.name for scope in settings.dataset.classification("none").scopes]
@@ -147,9 +145,7 @@ def test_directions_are_a_setting(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("compressed", [True, False])
-def test_the_npz_may_be_compressed_and_its_edges_in_either_order(
-    tmp_path: Path, order: Any, compressed: bool
-) -> None:
+def test_the_npz_may_be_compressed_and_its_edges_in_either_order(tmp_path: Path, order: Any, compressed: bool) -> None:
     edges = np.asarray(contents("papers100M")["edges"], order=order)
     loaded = write(tmp_path / "a", "papers100M", compressed, edges=edges).load()
     assert loaded.adjacency.digest == write(tmp_path / "b", "papers100M").load().adjacency.digest
@@ -206,21 +202,15 @@ def test_a_conversion_that_is_interrupted_is_not_taken_for_whole(
         *(("papers100M", name) for name in ogb.BINARY),
     ],
 )
-def test_a_truncated_or_missing_file_is_reported_in_one_message(
-    tmp_path: Path, graph: str, name: str
-) -> None:
+def test_a_truncated_or_missing_file_is_reported_in_one_message(tmp_path: Path, graph: str, name: str) -> None:
     dataset = write(tmp_path, graph)
     file = tmp_path / f"ogbn_{graph}" / "raw" / name
     file.write_bytes(file.read_bytes()[:-10])
-    with pytest.raises(
-        SignError, match=f"{name}: cannot be read as a complete data file .*; download it again$"
-    ):
+    with pytest.raises(SignError, match=f"{name}: cannot be read as a complete data file .*; download it again$"):
         dataset.load()
     assert not list(tmp_path.rglob("*.part"))
     file.unlink()
-    with pytest.raises(
-        SignError, match=f"ogbn_{graph}: raw/{name} missing; copy them there from http://snap"
-    ):
+    with pytest.raises(SignError, match=f"ogbn_{graph}: raw/{name} missing; copy them there from http://snap"):
         dataset.load()
 
 
@@ -257,23 +247,13 @@ BAD = contents("papers100M")
         ("arxiv", {"edges": BAD["edges"] - 1}, "an edge refers to node -1"),
         ("arxiv", {"edges": BAD["edges"] + 0.5}, "edge.csv.gz: cannot be read as a complete data file"),
         ("arxiv", {"edges": np.ones((3, 4), int)}, "edge.csv.gz: cannot be read as a complete data file"),
-        (
-            "arxiv",
-            {"features": np.array([["x"]])},
-            "node-feat.csv.gz: cannot be read as a complete data file",
-        ),
+        ("arxiv", {"features": np.array([["x"]])}, "node-feat.csv.gz: cannot be read as a complete data file"),
         ("arxiv", {"features": BAD["features"] * np.nan}, "feature 0 of node 0 is nan"),
-        (
-            "products",
-            {"splits": {"valid": range(19, 30)}},
-            "a node of the val split is also in another split",
-        ),
+        ("products", {"splits": {"valid": range(19, 30)}}, "a node of the val split is also in another split"),
         ("products", {"splits": {"valid": [40]}}, "contains a node that does not exist"),
     ],
 )
-def test_wrong_content_is_reported_in_one_message(
-    tmp_path: Path, graph: str, change: Any, message: str
-) -> None:
+def test_wrong_content_is_reported_in_one_message(tmp_path: Path, graph: str, change: Any, message: str) -> None:
     with pytest.raises(SignError, match=message):
         write(tmp_path, graph, **change).load()
     assert not list(tmp_path.rglob("*.part"))

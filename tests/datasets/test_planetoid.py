@@ -70,9 +70,7 @@ def files(tmp_path: Path) -> Path:
     }
     for name, value in write.items():
         content = pickle.dumps(value, protocol=2)
-        content = content.replace(b"scipy.sparse._csr", b"scipy.sparse.csr").replace(
-            b"numpy._core", b"numpy.core"
-        )
+        content = content.replace(b"scipy.sparse._csr", b"scipy.sparse.csr").replace(b"numpy._core", b"numpy.core")
         (folder / f"ind.cora.{name}").write_bytes(content)
     (folder / "ind.cora.test.index").write_text("\n".join(map(str, index)))
     return tmp_path
@@ -124,7 +122,5 @@ def test_loading_runs_no_code(files: Path) -> None:
 
 
 def test_files_of_another_graph_are_refused(files: Path) -> None:
-    with pytest.raises(
-        SignError, match=r"the files have 530 nodes.*, the published data set has 2,708 nodes"
-    ):
+    with pytest.raises(SignError, match=r"the files have 530 nodes.*, the published data set has 2,708 nodes"):
         load(files, check=True)

@@ -22,9 +22,7 @@ def write(data_dir: Path, text: str = TEXT) -> Wikipedia:
 
 
 @pytest.mark.parametrize("block", [3, 1 << 24])
-@pytest.mark.parametrize(
-    "text", [TEXT, TEXT.replace(" ", "\t"), TEXT.replace("\n", " 1\n").rstrip("\n")], ids=repr
-)
+@pytest.mark.parametrize("text", [TEXT, TEXT.replace(" ", "\t"), TEXT.replace("\n", " 1\n").rstrip("\n")], ids=repr)
 def test_a_small_file_of_the_same_layout(
     tmp_path: Path, text: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,9 +39,7 @@ def test_a_small_file_of_the_same_layout(
 
 def test_the_seed_draws_features_and_labels(tmp_path: Path) -> None:
     write(tmp_path)
-    one, same, other = (
-        Wikipedia(data_dir=str(tmp_path), check=False, seed=seed).load() for seed in (0, 0, 1)
-    )
+    one, same, other = (Wikipedia(data_dir=str(tmp_path), check=False, seed=seed).load() for seed in (0, 0, 1))
     assert one.features.shape == (6, 100)
     assert one.features_digest == same.features_digest != other.features_digest
 
@@ -67,9 +63,7 @@ def test_both_protocols(configured: Callable[..., Settings], tmp_path: Path, ind
     ],
 )
 def test_a_damaged_file_is_reported_in_one_message(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(
-        SignError, match=f"cannot be read as a complete data file .*{message}.*; download it again$"
-    ):
+    with pytest.raises(SignError, match=f"cannot be read as a complete data file .*{message}.*; download it again$"):
         write(tmp_path, text).load()
     assert {file.name for file in (tmp_path / FOLDER / "arrays").iterdir()} == {".lock"}
 

@@ -27,9 +27,7 @@ def parts(csr: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 @given(pairs=entries, bounds=cuts, both=st.booleans())
-def test_edges_are_counted_placed_and_merged(
-    pairs: list[tuple[int, int]], bounds: np.ndarray, both: bool
-) -> None:
+def test_edges_are_counted_placed_and_merged(pairs: list[tuple[int, int]], bounds: np.ndarray, both: bool) -> None:
     source, target = np.array(pairs, np.int64).reshape(-1, 2).T
     weights = np.arange(1, len(pairs) + 1, dtype=np.float32)
     lengths = np.zeros(NODES, np.int64)

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 
 from sign.errors import SignError
 from sign.graph.csr import CSR, index_type
-from sign.graph.csr_transforms import (
-    clear_other_rows,
-    drop_edges,
-    induced_subgraph,
-    remove_self_loops,
-    symmetrize,
-)
+from sign.graph.csr_transforms import clear_other_rows, drop_edges, induced_subgraph, remove_self_loops, symmetrize
 from sign.system import arrays, memory
 
 NODES = 12
@@ -110,9 +104,7 @@ def test_mapped_edges_give_the_same_matrix(tmp_path: Path, monkeypatch: pytest.M
 def test_it_is_what_scipy_builds() -> None:
     source, target = np.random.default_rng(0).integers(0, 1000, (2, 20_000))
     ones = np.ones(len(source), np.float32)
-    theirs = CSR.from_scipy(
-        scipy.sparse.coo_array((ones, (source, target)), (1000, 1000)).tocsr(), weighted=False
-    )
+    theirs = CSR.from_scipy(scipy.sparse.coo_array((ones, (source, target)), (1000, 1000)).tocsr(), weighted=False)
     assert CSR.from_edges(source, target, 1000).digest == theirs.digest
 
 

@@ -36,9 +36,7 @@ def test_a_constant_column_becomes_zero(graph: Graph) -> None:
 def test_held_out_nodes_do_not_change_the_scaling(graph: Graph) -> None:
     changed = graph.features.copy()
     changed[12:] += 100
-    ours, theirs = (
-        FeatureScaling.fit("standardize", each) for each in (graph, replace(graph, features=changed))
-    )
+    ours, theirs = (FeatureScaling.fit("standardize", each) for each in (graph, replace(graph, features=changed)))
     assert ours.fingerprint == theirs.fingerprint
     changed = graph.features + 1
     assert ours.fingerprint != FeatureScaling.fit("standardize", replace(graph, features=changed)).fingerprint

@@ -19,23 +19,14 @@ def sparse(nodes: int, columns: int = 30) -> tuple[SparseFeatures, np.ndarray]:
     matrix = scipy.sparse.random_array(
         (nodes, columns), density=0.1, rng=np.random.default_rng(0), format="csr", dtype=np.float32
     )
-    return SparseFeatures(
-        matrix.indptr.astype(np.int64), matrix.indices, columns, matrix.data
-    ), matrix.toarray()
+    return SparseFeatures(matrix.indptr.astype(np.int64), matrix.indices, columns, matrix.data), matrix.toarray()
 
 
 def test_blocks_are_those_of_the_dense_matrix() -> None:
     features, dense = sparse(50)
     rows = np.array([3, 4, 40])
     assert features.shape == dense.shape
-    for key in (
-        slice(None),
-        slice(10, 20),
-        rows,
-        (slice(0, 9), slice(4, 8)),
-        (rows, slice(2, 3)),
-        (rows, slice(9, 9)),
-    ):
+    for key in (slice(None), slice(10, 20), rows, (slice(0, 9), slice(4, 8)), (rows, slice(2, 3)), (rows, slice(9, 9))):
         assert (features[key] == dense[key]).all()
     assert (features.select_rows(rows)[:] == dense[rows]).all()
 

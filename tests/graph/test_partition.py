@@ -35,8 +35,7 @@ def test_blocks_cover_all_rows_with_about_the_same_work(lengths: list[int], bloc
 
 
 @pytest.mark.parametrize(
-    ("indptr", "valid"),
-    [([0, 2, 3], True), ([0, 3, 2], False), ([1, 2, 3], False), ([0, 2, 4], False), ([], False)],
+    ("indptr", "valid"), [([0, 2, 3], True), ([0, 3, 2], False), ([1, 2, 3], False), ([0, 2, 4], False), ([], False)]
 )
 def test_row_pointers_are_checked(indptr: list[int], valid: bool) -> None:
     assert is_indptr(np.array(indptr, np.int64), 3) is valid

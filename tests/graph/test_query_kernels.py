@@ -60,9 +60,7 @@ def test_misplaced_entries_are_counted() -> None:
 
 
 @given(pairs=entries, bounds=cuts, seed=st.integers(0, 2**32 - 1))
-def test_an_edge_is_sampled_with_its_reverse(
-    pairs: list[tuple[int, int]], bounds: np.ndarray, seed: int
-) -> None:
+def test_an_edge_is_sampled_with_its_reverse(pairs: list[tuple[int, int]], bounds: np.ndarray, seed: int) -> None:
     indptr, indices, dense = parts([*pairs, *((j, i) for i, j in pairs)])
     mask = np.empty(len(indices), np.bool_)
     threshold = np.uint64(0.5 * 2.0**64)

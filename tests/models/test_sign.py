@@ -49,10 +49,7 @@ def by_hand(network: SIGN, hops: list[np.ndarray]) -> np.ndarray:
 def test_it_equals_the_formula(activation: str, batch_norm: bool, layers: tuple[int, int]) -> None:
     torch.manual_seed(0)
     settings = architecture(
-        activation=activation,
-        batch_norm=batch_norm,
-        inception_layers=layers[0],
-        classification_layers=layers[1],
+        activation=activation, batch_norm=batch_norm, inception_layers=layers[0], classification_layers=layers[1]
     )
     network = SIGN(4, 3, 2, settings)
     rows = torch.randn(7, 12)

@@ -13,10 +13,7 @@ def test_published_percentage_is_compared_as_a_fraction(tmp_path: Path) -> None:
     make_run(tmp_path / "a", "ogbn-products", "SIGN(3,0,0)", score=0.75, experiment="products_sign_300")
     (row,) = tables.comparison(read_records(tmp_path))
     assert row["paper"] == pytest.approx(0.7652)
-    assert (
-        cell(row, ColumnSpec("paper", "", "score", spread="paper_std", digits="paper_digits"))
-        == "0.7652 ± 0.0014"
-    )
+    assert cell(row, ColumnSpec("paper", "", "score", spread="paper_std", digits="paper_digits")) == "0.7652 ± 0.0014"
     assert row["std"] is None  # of one run
 
 

@@ -9,9 +9,7 @@ from common.run_folders import make_run, read_records
 from sign.report.curves import MAX_NUMBERS, MIN_POINTS, curve, curves
 
 
-def test_thinned_curve_keeps_first_last_and_best_epoch_and_starts_after_precomputation(
-    tmp_path: Path,
-) -> None:
+def test_thinned_curve_keeps_first_last_and_best_epoch_and_starts_after_precomputation(tmp_path: Path) -> None:
     make_run(tmp_path / "a", epochs=400)
     (record,) = read_records(tmp_path)
     whole, thin = curve(record, 400), curve(record, 40)

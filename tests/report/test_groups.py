@@ -41,10 +41,7 @@ def test_variant_names_the_settings_that_differ(tmp_path: Path) -> None:
 def test_variant_names_at_most_three_settings(tmp_path: Path) -> None:
     make_run(tmp_path / "a", a=1, b=1, c=1, d=1, e=1)
     make_run(tmp_path / "b", a=2, b=2, c=2, d=2, e=2)
-    assert [group.variant for group in groups(tmp_path)] == [
-        "a=1, b=1, c=1, and 2 more",
-        "a=2, b=2, c=2, and 2 more",
-    ]
+    assert [group.variant for group in groups(tmp_path)] == ["a=1, b=1, c=1, and 2 more", "a=2, b=2, c=2, and 2 more"]
 
 
 def test_label_names_the_experiment_where_one_model_has_several(tmp_path: Path) -> None:

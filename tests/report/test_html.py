@@ -51,9 +51,7 @@ def test_tables_show_the_metrics_of_the_runs(page: Path, light: View) -> None:
     head, *rows = light.tables["table-results"]
     found = {(row[0], row[1]): dict(zip(head, row, strict=True)) for row in rows}
     values = [
-        json.loads((page.parents[1] / "outputs" / f"sign-{seed}" / "metrics.json").read_text())[
-            "test/accuracy"
-        ]
+        json.loads((page.parents[1] / "outputs" / f"sign-{seed}" / "metrics.json").read_text())["test/accuracy"]
         for seed in (0, 1, 2)
     ]
     ours = found["flickr", "SIGN(4,0,1)"]

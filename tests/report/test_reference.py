@@ -35,9 +35,7 @@ def test_percentages_become_fractions_with_as_many_digits_as_printed(tmp_path: P
 
 
 @pytest.mark.parametrize("experiment", [None, "unknown", "products_timing_2"])
-def test_no_reference_without_a_published_number_of_the_test_split(
-    tmp_path: Path, experiment: str | None
-) -> None:
+def test_no_reference_without_a_published_number_of_the_test_split(tmp_path: Path, experiment: str | None) -> None:
     make_run(tmp_path / "a", experiment=experiment)
     assert reference_of(tmp_path) is None
 

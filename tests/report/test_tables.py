@@ -15,12 +15,7 @@ def test_comparison_has_mean_and_std_over_seeds_beside_the_published_number(tmp_
         for seed in range(4)
     ]
     (row,) = tables.comparison(read_records(tmp_path))
-    assert (row["dataset"], row["model"], row["runs"], row["seeds"]) == (
-        "flickr",
-        "SIGN(4,0,1)",
-        4,
-        [0, 1, 2, 3],
-    )
+    assert (row["dataset"], row["model"], row["runs"], row["seeds"]) == ("flickr", "SIGN(4,0,1)", 4, [0, 1, 2, 3])
     assert row["mean"] == pytest.approx(np.mean(values))
     assert row["std"] == pytest.approx(np.std(values))
     assert (row["paper"], row["paper_std"]) == (0.514, 0.001)

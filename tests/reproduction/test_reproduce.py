@@ -23,11 +23,7 @@ def with_rows(name: str, rows: list[str]) -> PublishedTable:
 @pytest.mark.slow
 def test_smoke_fills_tables_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One seed, one epoch, and only the rows whose experiments differ in kind."""
-    chosen = {
-        "inductive": ["SIGN"],
-        "products": ["SIGN(5,3,0)"],
-        "papers100M": ["SIGN(3,3,3)"],
-    }
+    chosen = {"inductive": ["SIGN"], "products": ["SIGN(5,3,0)"], "papers100M": ["SIGN(3,3,3)"]}
     tables = {name: with_rows(name, rows) for name, rows in chosen.items()}
     monkeypatch.setattr("sign.reproduction.reproduce.published_tables", lambda: tables)
     monkeypatch.setattr("sign.reproduction.figures.CONVERGENCE", {"SIGN(5,3,0)": "products_sign_530"})

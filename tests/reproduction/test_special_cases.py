@@ -10,13 +10,7 @@ import torch
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments.run import prepare
-from sign.reproduction.special_cases import (
-    SPECIAL_CASES,
-    UNSCALED,
-    LayerComparison,
-    LayerInputs,
-    SpecialCaseTable,
-)
+from sign.reproduction.special_cases import SPECIAL_CASES, UNSCALED, LayerComparison, LayerInputs, SpecialCaseTable
 
 Configured = Callable[..., Settings]
 
@@ -35,10 +29,7 @@ def test_different_outputs_are_reported_and_raise(tmp_path: Path) -> None:
     assert rows[1] == LayerComparison("other", difference=6.0, size=4.0, equal=False)
     table = SpecialCaseTable(rows)
     table.write(tmp_path)
-    assert [row["equal"] for row in json.loads((tmp_path / "reductions.json").read_text())["rows"]] == [
-        True,
-        False,
-    ]
+    assert [row["equal"] for row in json.loads((tmp_path / "reductions.json").read_text())["rows"]] == [True, False]
     assert "| other | 6.0e+00 | 4.00 |" in (tmp_path / "reductions.md").read_text()
     with pytest.raises(SignError, match=r"^other: outputs differ from PyG's"):
         table.check()

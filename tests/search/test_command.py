@@ -8,9 +8,7 @@ import pytest
 from sign.search.command import Program
 
 
-@pytest.mark.parametrize(
-    ("train", "precompute"), [("train.py", "precompute.py"), ("sign-train", "sign-precompute")]
-)
+@pytest.mark.parametrize(("train", "precompute"), [("train.py", "precompute.py"), ("sign-train", "sign-precompute")])
 def test_hops_are_computed_by_the_program_beside_train(train: str, precompute: str) -> None:
     program = Program(Path("/bin", train), ("--config-name", "train"), ("hydra.verbose=true",))
     assert program.command(["model.p=1"])[:2] == [sys.executable, f"/bin/{train}"]

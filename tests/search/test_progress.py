@@ -51,6 +51,4 @@ def test_each_finished_trial_is_one_log_line(tmp_path: Path, caplog: pytest.LogC
         Scheduler(db, make_slots(1, None, "cpu"), trial_command, view).run()
     assert len(caplog.messages) == 3
     assert caplog.messages[0].startswith("trial 0: val loss 0.")
-    assert caplog.messages[1].startswith(
-        "trial 1: failed: RuntimeError: CUDA out of memory, 0 s on cpu; 2 of 3"
-    )
+    assert caplog.messages[1].startswith("trial 1: failed: RuntimeError: CUDA out of memory, 0 s on cpu; 2 of 3")

@@ -59,10 +59,7 @@ def offline_runs(folder: Path) -> list[str]:
     program = Path(sys.executable).parent / "wandb"
     return [
         subprocess.run(
-            [program, "leet", "inspect", "--summary", "--json", file],
-            capture_output=True,
-            text=True,
-            check=True,
+            [program, "leet", "inspect", "--summary", "--json", file], capture_output=True, text=True, check=True
         ).stdout
         for file in (folder / "wandb").rglob("run-*.wandb")
     ]

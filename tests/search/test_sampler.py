@@ -22,12 +22,7 @@ def compose_search(*overrides: str) -> DictConfig:
 def hills(trial: optuna.Trial) -> float:
     x, y = trial.suggest_float("x", -5, 5), trial.suggest_float("y", -5, 5)
     z = trial.suggest_float("z", 1e-5, 1e-1, log=True)
-    return (
-        (x - 2) ** 2
-        + (y + 1) ** 2
-        + (math.log10(z) + 3) ** 2
-        + 2 * (trial.suggest_categorical("c", "ab") == "b")
-    )
+    return (x - 2) ** 2 + (y + 1) ** 2 + (math.log10(z) + 3) ** 2 + 2 * (trial.suggest_categorical("c", "ab") == "b")
 
 
 def test_the_sampler_is_tpe_and_beats_random_search() -> None:

@@ -95,11 +95,7 @@ def test_a_complete_study_runs_nothing_and_a_larger_total_extends_it(tmp_path: P
     assert StudyDB(tmp_path, "study", SPACE, 2).is_complete()
     db = search(tmp_path, 3, slots, lambda number: [])
     assert [trial.number for trial in db.read_trials()] == [0, 1, 2]
-    assert sorted(folder.name for folder in tmp_path.glob("trial-*")) == [
-        "trial-0000",
-        "trial-0001",
-        "trial-0002",
-    ]
+    assert sorted(folder.name for folder in tmp_path.glob("trial-*")) == ["trial-0000", "trial-0001", "trial-0002"]
 
 
 def test_an_interrupted_search_kills_its_workers_and_releases_their_trials(tmp_path: Path) -> None:
@@ -120,9 +116,7 @@ def test_an_interrupted_search_kills_its_workers_and_releases_their_trials(tmp_p
     assert {trial.state for trial in db.read_trials()} == {TrialState.COMPLETE}
 
 
-def test_a_trial_that_another_machine_took_over_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_that_another_machine_took_over_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class TakenOver(Silent):
         def update(self, running: Sequence[RunningTrial]) -> None:
             if running and not other.read_trials()[0].state.is_finished():

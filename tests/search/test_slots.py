@@ -32,9 +32,7 @@ def test_gpus_are_counted_without_torch(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("devices", [3, [], [1, 1], "0,1"])
 def test_a_wrong_list_of_devices_is_explained(devices: object) -> None:
-    with pytest.raises(
-        SignError, match=r"search.devices=.*: must be a list of distinct GPUs such as \[0,1\]"
-    ):
+    with pytest.raises(SignError, match=r"search.devices=.*: must be a list of distinct GPUs such as \[0,1\]"):
         find_devices(devices, "auto")
 
 

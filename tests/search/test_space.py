@@ -4,12 +4,7 @@ import optuna
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from sign.config.configure import CONF
 from sign.errors import SignError
@@ -157,12 +152,7 @@ def test_each_kind_of_sweep_is_a_distribution(
 
 
 def test_suggested_values_are_those_of_the_distributions() -> None:
-    sweeps = {
-        "a": "choice(r,s)",
-        "b": "range(1,9,2)",
-        "c": "tag(log,interval(0.1,9.0))",
-        "d": "range(0,1,0.2)",
-    }
+    sweeps = {"a": "choice(r,s)", "b": "range(1,9,2)", "c": "tag(log,interval(0.1,9.0))", "d": "range(0,1,0.2)"}
     distributions = read_space(sweeps, []).distributions
     sampler = optuna.samplers.RandomSampler(seed=0)
     suggested = optuna.create_study(sampler=sampler).ask()

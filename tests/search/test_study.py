@@ -10,13 +10,7 @@ from hydra import compose, initialize_config_dir
 from sign.config.configure import CONF, configure
 from sign.runs import find_runs, find_series
 
-SMALL = [
-    "dataset=communities",
-    "dataset.nodes=200",
-    "dataset.edges=600",
-    "model.p=1",
-    "training.max_epochs=1",
-]
+SMALL = ["dataset=communities", "dataset.nodes=200", "dataset.edges=600", "model.p=1", "training.max_epochs=1"]
 
 
 @pytest.mark.slow

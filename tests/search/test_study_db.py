@@ -107,9 +107,7 @@ def test_a_trial_of_another_machine_is_taken_over_when_its_heartbeat_is_stale(
     assert db.next_trial("cpu") is not None
 
 
-def test_a_released_trial_is_resumed_at_once_and_counts_no_attempt(
-    tmp_path: Path,
-) -> None:
+def test_a_released_trial_is_resumed_at_once_and_counts_no_attempt(tmp_path: Path) -> None:
     here, elsewhere = (StudyDB(tmp_path, "study", SPACE, 1) for _ in range(2))
     elsewhere.owner["host"] = "elsewhere"
     for _ in range(MAX_ATTEMPTS):

@@ -15,9 +15,7 @@ from sign.search.worker import PARENT, RESULT, as_worker
 
 def run(code: str, **variables: str) -> subprocess.CompletedProcess:
     variables["PYTHONPATH"] = str(REPOSITORY / "src")
-    return subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **variables}, capture_output=True, text=True
-    )
+    return subprocess.run([sys.executable, "-c", code], env={**os.environ, **variables}, capture_output=True, text=True)
 
 
 def test_a_worker_writes_the_value_of_its_task_and_hides_its_variables(tmp_path: Path) -> None:

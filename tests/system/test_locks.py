@@ -77,9 +77,7 @@ def test_increments_of_several_processes_are_not_lost(tmp_path: Path) -> None:
     assert (tmp_path / "folder" / "count").read_text() == "150"
 
 
-def test_a_folder_that_was_removed_while_waiting_is_created_again(
-    holder: subprocess.Popen, tmp_path: Path
-) -> None:
+def test_a_folder_that_was_removed_while_waiting_is_created_again(holder: subprocess.Popen, tmp_path: Path) -> None:
     def on_wait() -> None:
         shutil.rmtree(tmp_path / "folder")
         holder.kill()

@@ -8,8 +8,7 @@ from sign.system import memory
 
 
 @pytest.mark.parametrize(
-    ("text", "size"),
-    [("4GB", 4 * 10**9), ("1.5 MB", 1_500_000), ("700", 700), ("4", 4), ("four", None), ("4gb", None)],
+    ("text", "size"), [("4GB", 4 * 10**9), ("1.5 MB", 1_500_000), ("700", 700), ("4", 4), ("four", None), ("4gb", None)]
 )
 def test_sizes_are_parsed(text: str, size: int | None) -> None:
     assert memory.parse_size(text) == size
@@ -22,9 +21,7 @@ def test_sizes_are_formatted(size: int, text: str) -> None:
     assert memory.format_size(size) == text
 
 
-def test_the_file_cache_of_a_control_group_is_available(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_cache_of_a_control_group_is_available(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "CGROUP", tmp_path)
     before = memory.available()
     for name, value in (("memory.max", "4000000"), ("memory.current", "3500000")):

@@ -32,9 +32,7 @@ def records(run: Path) -> dict[str, list[dict]]:
     """Records of an offline run by type, read with W&B's own reader."""
     (file,) = run.rglob("run-*.wandb")
     program = Path(sys.executable).parent / "wandb"
-    out = subprocess.run(
-        [program, "leet", "inspect", "--json", file], capture_output=True, text=True, check=True
-    )
+    out = subprocess.run([program, "leet", "inspect", "--json", file], capture_output=True, text=True, check=True)
     found: dict[str, list[dict]] = {}
     for line in out.stdout.splitlines():
         record = json.loads(line)
@@ -87,11 +85,7 @@ def silent_port() -> int:
 
 @pytest.mark.parametrize("answer", ["refused", "silent"])
 def test_unreachable_service_falls_back_to_offline_within_the_timeout(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    silent_port: int,
-    answer: str,
-    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, silent_port: int, answer: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "sign")
     port = silent_port if answer == "silent" else 9

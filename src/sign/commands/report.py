@@ -34,9 +34,7 @@ class ReportRequest:
             raise SignError(f"folders={cfg.folders}: give folders that hold runs, such as folders=[outputs]")
         for folder in folders:
             if not Path(str(folder)).is_dir():
-                raise SignError(
-                    f"folders={folder}: no such folder; python src/train.py writes runs to outputs"
-                )
+                raise SignError(f"folders={folder}: no such folder; python src/train.py writes runs to outputs")
         check("output", cfg.output, str)
         return cls([Path(str(folder)) for folder in folders], Path(cfg.output))
 

@@ -66,9 +66,7 @@ def print_series(series: Series) -> None:
     table.columns[0].style = "dim"
     for column in table.columns[1:]:
         column.justify = "right"
-    rows = [
-        (f"{split}/{name}", f"{split} {name.replace('_', '-')}", 4) for name in SCORES for split in SPLITS
-    ]
+    rows = [(f"{split}/{name}", f"{split} {name.replace('_', '-')}", 4) for name in SCORES for split in SPLITS]
     rows += [("epochs", "epochs", 3), *((name, f"{label}, s", 3) for name, label in SECONDS.items())]
     for name, label, digits in rows:
         if over_seeds := metrics.get(name):

@@ -145,9 +145,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
     check("model.name", plain["model"].get("name"), str)
     check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
     if not isinstance(plain["model"].get("operators"), dict):
-        raise SignError(
-            f"model.operators={plain['model'].get('operators')}: name an operator for each letter"
-        )
+        raise SignError(f"model.operators={plain['model'].get('operators')}: name an operator for each letter")
 
 
 def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:

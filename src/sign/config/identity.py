@@ -31,10 +31,7 @@ CHANGES_NUMBERS = {
     "experiment": False,  # a name; the settings that it stands for count themselves
     "ckpt_path": False,
 }
-EXTENDABLE = (
-    "training.max_epochs",
-    "training.patience",
-)  # change the numbers, but a resumed run may train longer
+EXTENDABLE = ("training.max_epochs", "training.patience")  # change the numbers, but a resumed run may train longer
 SEEDS = ("seed", "dataset.split_seed")  # tell the runs of one series apart
 CONTENT = "dataset.content"  # stands for the user's own files in an identity
 

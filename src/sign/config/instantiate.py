@@ -12,18 +12,14 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import FieldError, SignError, reason
 
-TRUST = (
-    "SIGN_TRUST"  # environment variable: modules of the user's own, which a configuration cannot allow itself
-)
+TRUST = "SIGN_TRUST"  # environment variable: modules of the user's own, which a configuration cannot allow itself
 Section = TypeVar("Section")
 
 
 def allowed_targets() -> tuple[str, ...]:
     """Patterns of the classes that ``_target_`` may name: those of SIGN, and of the modules in ``SIGN_TRUST``."""
     own = [name for name in os.environ.get(TRUST, "").split(",") if name]
-    return tuple(
-        f"{name}.*" for name in ("sign.datasets", "sign.operators", "sign.engines", "sign.tracking", *own)
-    )
+    return tuple(f"{name}.*" for name in ("sign.datasets", "sign.operators", "sign.engines", "sign.tracking", *own))
 
 
 def build(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:

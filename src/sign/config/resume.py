@@ -103,9 +103,7 @@ def _choose(name: str, cfg: DictConfig, resumed: DictConfig) -> bool:
 
 def _kind(section: dict[str, Any]) -> dict[str, Any]:
     """What tells the files of a group apart: names and classes, and which settings there are."""
-    return {
-        key: value if key.endswith(("name", "_target_")) else None for key, value in flatten(section).items()
-    }
+    return {key: value if key.endswith(("name", "_target_")) else None for key, value in flatten(section).items()}
 
 
 def _set(key: str, cfg: DictConfig, resumed: DictConfig) -> bool:

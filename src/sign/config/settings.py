@@ -49,9 +49,7 @@ class Settings:
     @property
     def precomputation(self) -> Precomputation:
         """What the hops depend on."""
-        return Precomputation(
-            self.dataset, self.powers, self.engine, self.store, self.scaling.features, self.branches
-        )
+        return Precomputation(self.dataset, self.powers, self.engine, self.store, self.scaling.features, self.branches)
 
     @property
     def slug(self) -> str:

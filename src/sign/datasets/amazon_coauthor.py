@@ -59,9 +59,7 @@ class AmazonCoauthor(Dataset):
         if self.check:
             actual = Statistics(nodes, adjacency.entries // 2, features.shape[1], classes)
             check_statistics(self.name, PUBLISHED[self.graph], actual)
-        train, val, test = split_per_class(
-            labels, classes, self.train_per_class, self.val_per_class, self.split_seed
-        )
+        train, val, test = split_per_class(labels, classes, self.train_per_class, self.val_per_class, self.split_seed)
         return Graph(
             name=self.name,
             adjacency=adjacency,

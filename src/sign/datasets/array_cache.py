@@ -55,8 +55,7 @@ def _write(files: Sequence[Path], blocks: Iterator[Sequence[Array]]) -> None:
             part.rename(file)
     except OSError as error:
         raise SignError(
-            f"{files[0].parent}: not writable ({reason(error)}); "
-            "free some space, or set paths.data_dir to another disk"
+            f"{files[0].parent}: not writable ({reason(error)}); free some space, or set paths.data_dir to another disk"
         ) from error
     finally:
         for part in parts:

@@ -40,9 +40,7 @@ class Cora(Dataset):
         papers = len(labels)
         features = np.zeros((papers, VOCABULARY), np.float32)
         features[np.repeat(np.arange(papers), counts), words] = 1
-        train, val, test = split_per_class(
-            labels, SUBJECTS, self.train_per_class, self.val_per_class, self.split_seed
-        )
+        train, val, test = split_per_class(labels, SUBJECTS, self.train_per_class, self.val_per_class, self.split_seed)
         return Graph(
             name=self.name,
             adjacency=CSR.from_edges(source, target, papers, both=not self.directed),

@@ -54,9 +54,7 @@ def ensure_extracted(folder: Path, names: Sequence[str], address: str) -> None:
         if not (missing := _missing(folder, names)):  # another process has extracted it meanwhile
             return
         if folder.is_dir():
-            raise missing_data(
-                folder, missing, address, "the folder is incomplete; remove it to download it again"
-            )
+            raise missing_data(folder, missing, address, "the folder is incomplete; remove it to download it again")
         archive = folder.parent / address.rpartition("/")[2]
         is_users = archive.is_file()
         if not is_users:
@@ -200,8 +198,6 @@ def extract(archive: Path, folder: Path) -> None:
             raise ValueError("it does not contain exactly one folder")
         entries[0].rename(folder)
     except (*DAMAGED, OSError) as error:
-        raise SignError(
-            f"{archive}: cannot be extracted ({reason(error)}); remove it to download it again"
-        ) from error
+        raise SignError(f"{archive}: cannot be extracted ({reason(error)}); remove it to download it again") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -76,12 +76,9 @@ def _classification(folder: Path) -> tuple[NodeClassification, str]:
 
 def _scope(folder: Path, description: dict[str, Any]) -> Scope:
     rows = {
-        split: _read(folder / ROWS.format(scope=description["name"], split=split))
-        for split in description["splits"]
+        split: _read(folder / ROWS.format(scope=description["name"], split=split)) for split in description["splits"]
     }
-    return Scope(
-        description["name"], description["nodes"], description["features"], rows, description["source"]
-    )
+    return Scope(description["name"], description["nodes"], description["features"], rows, description["source"])
 
 
 def _read(file: Path) -> Any:

@@ -78,9 +78,7 @@ class GraphSAINT(Dataset):
             edges = _count_edges(len(indices), loops, published.edges)
             classes = labels.shape[1] if published.multilabel else int(labels.max()) + 1
             split = split_fractions(train, val, test)
-            check_statistics(
-                self.name, published, Statistics(nodes, edges, features.shape[1], classes, split)
-            )
+            check_statistics(self.name, published, Statistics(nodes, edges, features.shape[1], classes, split))
         return Graph(
             name=self.name,
             adjacency=CSR.from_edges(source, indices, nodes, both=True),

@@ -61,9 +61,7 @@ class OGB(Dataset):
         if self.check:
             classes = 1 + max(int(labels[part].max()) for part in arrays.chunks(labels))
             split = split_fractions(train, val, test)
-            check_statistics(
-                self.name, published, Statistics(nodes, len(source), features.shape[1], classes, split)
-            )
+            check_statistics(self.name, published, Statistics(nodes, len(source), features.shape[1], classes, split))
         return Graph(
             name=self.name,
             adjacency=CSR.from_edges(source, target, nodes, both=not self.directed),

@@ -88,10 +88,7 @@ class Planetoid(Dataset):
         labels = np.full(nodes, -1, np.int64)
         labels[:labelled] = parts["ally"].argmax(axis=1)
         labels[parts["test.index"]] = parts["ty"].argmax(axis=1)
-        first, later = (
-            _sparse(parts["allx"]),
-            _sparse(parts["tx"]),
-        )  # test nodes are in the order of test.index
+        first, later = (_sparse(parts["allx"]), _sparse(parts["tx"]))  # test nodes are in the order of test.index
         lengths = np.zeros(nodes, np.int64)
         lengths[:labelled], lengths[parts["test.index"]] = np.diff(first.indptr), np.diff(later.indptr)
         ordered = later.select_rows(np.argsort(parts["test.index"]))

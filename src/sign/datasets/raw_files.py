@@ -59,11 +59,7 @@ class NpzArray:
 
     def blocks(self, row: int = 1) -> Iterator[Array]:
         """Iterate over all numbers in the order of the file, in blocks of whole rows of ``row`` numbers."""
-        with (
-            read_errors(self.file),
-            ZipFile(self.file) as archive,
-            archive.open(f"{self.name}.npy") as stream,
-        ):
+        with read_errors(self.file), ZipFile(self.file) as archive, archive.open(f"{self.name}.npy") as stream:
             _read_header(stream)
             left, step = prod(self.shape), max(1, BLOCK // (row * self.dtype.itemsize)) * row
             while left:
@@ -103,10 +99,7 @@ def csv_blocks(file: Path, dtype: type[np.generic]) -> Iterator[Array]:
                 column_types=dict.fromkeys(names, pyarrow.from_numpy_dtype(dtype)), null_values=[]
             ),
         }
-        with (
-            pyarrow.input_stream(str(file), compression="gzip") as stream,
-            csv.open_csv(stream, **options) as reader,
-        ):
+        with pyarrow.input_stream(str(file), compression="gzip") as stream, csv.open_csv(stream, **options) as reader:
             for batch in reader:
                 yield np.stack([column.to_numpy() for column in batch.columns], axis=1)
 

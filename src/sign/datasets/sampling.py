@@ -30,9 +30,7 @@ def normal_features(
     return features
 
 
-def multilabel_matrix(
-    rng: np.random.Generator, community: Array, classes: int, dtype: type[np.floating]
-) -> Array:
+def multilabel_matrix(rng: np.random.Generator, community: Array, classes: int, dtype: type[np.floating]) -> Array:
     """Draw a random set of labels per community and flip 5 % of the labels of each node.
 
     ``dtype`` is the type of the random numbers that decide about flips.

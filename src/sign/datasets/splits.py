@@ -5,9 +5,7 @@ import numpy as np
 from sign.graph.csr import Array
 
 
-def split_per_class(
-    labels: Array, classes: int, train: int, val: int, seed: int
-) -> tuple[Array, Array, Array]:
+def split_per_class(labels: Array, classes: int, train: int, val: int, seed: int) -> tuple[Array, Array, Array]:
     """Draw ``train`` and ``val`` nodes per class; all other labelled nodes are test nodes."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(np.flatnonzero(labels == label)) for label in range(classes)]

@@ -33,9 +33,7 @@ class Statistics(NamedTuple):
         return self.edges // 2 if self.twice else self.edges
 
     def __str__(self) -> str:
-        text = (
-            f"{self.nodes:,} nodes, {self.edges:,} edges, {self.features:,} features, {self.classes} classes"
-        )
+        text = f"{self.nodes:,} nodes, {self.edges:,} edges, {self.features:,} features, {self.classes} classes"
         if self.split:
             text += f", {' / '.join(f'{100 * fraction:.0f}' for fraction in self.split)} % in the splits"
         return text
@@ -47,9 +45,7 @@ PUBLISHED = {
     "ogbn-papers100M": Statistics(
         111_059_956, 1_615_685_872, 128, 172, (0.78, 0.08, 0.14), directed=True, labelled=0.01393
     ),
-    "ogbn-products": Statistics(
-        2_449_029, 61_859_140, 100, 47, (0.10, 0.02, 0.88), files_split=(0.08, 0.02, 0.90)
-    ),
+    "ogbn-products": Statistics(2_449_029, 61_859_140, 100, 47, (0.10, 0.02, 0.88), files_split=(0.08, 0.02, 0.90)),
     "reddit": Statistics(232_965, 11_606_919, 602, 41, (0.66, 0.10, 0.24)),
     "yelp": Statistics(
         716_847, 6_977_410, 300, 100, (0.75, 0.10, 0.15), files_split=(0.75, 0.15, 0.10), multilabel=True
@@ -75,10 +71,7 @@ def check_statistics(name: str, published: Statistics, actual: Statistics) -> No
     same = actual[:4] == published[:4]
     if actual.split and published.split:
         allowed = (published.split, published.files_split or published.split)
-        same &= any(
-            all(abs(a - b) <= TOLERANCE for a, b in zip(actual.split, split, strict=True))
-            for split in allowed
-        )
+        same &= any(all(abs(a - b) <= TOLERANCE for a, b in zip(actual.split, split, strict=True)) for split in allowed)
     if not same:
         raise SignError(
             f"{name}: the files have {actual}, the published data set has {published}; "

@@ -50,9 +50,7 @@ class Wikipedia(Dataset):
         if self.check:
             split = split_fractions(train, val, test)
             check_statistics(
-                self.name,
-                PUBLISHED["wikipedia"],
-                Statistics(nodes, len(source), self.features, CLASSES, split),
+                self.name, PUBLISHED["wikipedia"], Statistics(nodes, len(source), self.features, CLASSES, split)
             )
         return Graph(
             name=self.name,
@@ -88,8 +86,6 @@ def _parse_edges(text: bytes, columns: int) -> tuple[Array, Array]:
         raise ValueError(f"a line does not have {columns} columns like the first line")
     ends = numbers.reshape(-1, columns)[:, :2] - 1
     if ends.min() < 0 or ends.max() >= 2**31:
-        raise ValueError(
-            f"an edge refers to node {ends.min() + 1} or {ends.max() + 1}; nodes are numbered from 1"
-        )
+        raise ValueError(f"an edge refers to node {ends.min() + 1} or {ends.max() + 1}; nodes are numbered from 1")
     source, target = ends.astype(np.int32).T
     return source, target

@@ -55,9 +55,7 @@ class Graph:
             if rows != self.nodes:
                 raise SignError(f"{self.name}: {rows} rows of {field} for {self.nodes} nodes")
         if self.features.ndim != 2 or self.features.shape[1] == 0:
-            raise SignError(
-                f"{self.name}: features of shape {self.features.shape} must have shape (nodes, columns)"
-            )
+            raise SignError(f"{self.name}: features of shape {self.features.shape} must have shape (nodes, columns)")
         self._check_edges()
         self._check_features()
         self._check_splits()
@@ -105,9 +103,7 @@ class Graph:
 
     def _check_edges(self) -> None:
         if not self.adjacency.is_canonical():
-            raise SignError(
-                f"{self.name}: adjacency columns are unsorted, duplicated or no nodes; use CSR.from_edges"
-            )
+            raise SignError(f"{self.name}: adjacency columns are unsorted, duplicated or no nodes; use CSR.from_edges")
         if self.adjacency.weights is not None:
             check_weights(self.adjacency.weights, self.adjacency.entries)
         if not self.directed and not self.adjacency.is_symmetric():
@@ -133,15 +129,11 @@ class Graph:
         for split in SPLITS:
             nodes = self.nodes_of(split)
             if nodes.dtype.kind not in "iu":
-                raise SignError(
-                    f"{self.name}: the {split} split has type {nodes.dtype}; node indices must be integers"
-                )
+                raise SignError(f"{self.name}: the {split} split has type {nodes.dtype}; node indices must be integers")
             if len(nodes) and (nodes.min() < 0 or nodes.max() >= self.nodes):
                 raise SignError(f"{self.name}: the {split} split contains a node that does not exist")
             if len(nodes) and (np.diff(nodes) <= 0).any():
-                raise SignError(
-                    f"{self.name}: the nodes of the {split} split are not sorted, or one is duplicated"
-                )
+                raise SignError(f"{self.name}: the nodes of the {split} split are not sorted, or one is duplicated")
             if assigned[nodes].any():
                 raise SignError(f"{self.name}: a node of the {split} split is also in another split")
             assigned[nodes] = True
@@ -155,6 +147,4 @@ class Graph:
                 raise SignError(f"{self.name}: labels must be a 0/1 matrix with {self.classes} columns")
         elif len(used) and (used.min() < 0 or used.max() >= self.classes):
             label = used.min() if used.min() < 0 else used.max()
-            raise SignError(
-                f"{self.name}: label {label} of a node in a split is not in 0 to {self.classes - 1}"
-            )
+            raise SignError(f"{self.name}: label {label} of a node in a split is not in 0 to {self.classes - 1}")

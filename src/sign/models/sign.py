@@ -34,9 +34,7 @@ class SIGN(nn.Module):
         a = architecture
         self.features = features
         self.input_dropout = nn.Dropout(a.input_dropout)
-        self.branches = nn.ModuleList(
-            mlp(features, a.inception_units, a.inception_layers, a) for _ in range(branches)
-        )
+        self.branches = nn.ModuleList(mlp(features, a.inception_units, a.inception_layers, a) for _ in range(branches))
         wide = branches * (a.inception_units if a.inception_layers else features)
         last = a.classification_units if a.classification_layers else wide
         self.classifier = mlp(wide, a.classification_units, a.classification_layers, a)

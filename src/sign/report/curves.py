@@ -27,9 +27,7 @@ def curve(record: RunRecord, points: int = MAX_POINTS) -> dict[str, Any]:
         "start": _rounded(start),
         "epoch": [int(record.epochs[index].get("epoch", index)) for index in kept],
         "seconds": [_rounded(seconds[index]) for index in kept],
-        "metrics": {
-            name: [_rounded(record.epochs[index].get(name)) for index in kept] for name in sorted(names)
-        },
+        "metrics": {name: [_rounded(record.epochs[index].get(name)) for index in kept] for name in sorted(names)},
     }
 
 

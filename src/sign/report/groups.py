@@ -56,9 +56,7 @@ def group_runs(records: Sequence[RunRecord]) -> list[Group]:
         by_name.setdefault(name, {}).setdefault(_key(record.flat_config), []).append(record)
     groups = []
     for name, variants in sorted(by_name.items(), key=lambda item: [natural_order(part) for part in item[0]]):
-        same_model = [
-            other for other in by_name if other[:2] == name[:2] and _is_search(other) == _is_search(name)
-        ]
+        same_model = [other for other in by_name if other[:2] == name[:2] and _is_search(other) == _is_search(name)]
         differing = sorted(differences([dict(key) for key in variants]))
         for key, members in variants.items():
             variant = _variant(dict(key), differing)

@@ -28,10 +28,7 @@ def page_data(
     return {
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "facts": _facts(records, problems, studies),
-        "groups": [
-            {key: getattr(group, key) for key in ("dataset", "model", "job_type", "label")}
-            for group in groups
-        ],
+        "groups": [{key: getattr(group, key) for key in ("dataset", "model", "job_type", "label")} for group in groups],
         "results": results,
         "runs": [
             {key: getattr(record, key) for key in ("dataset", "model", "job_type", "seed", "folder")}

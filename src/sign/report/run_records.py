@@ -92,9 +92,7 @@ def _read(run: Run) -> RunRecord:
 
 def _finite(values: Mapping[str, Any]) -> dict[str, float]:
     return {
-        str(name): value
-        for name, value in values.items()
-        if isinstance(value, int | float) and math.isfinite(value)
+        str(name): value for name, value in values.items() if isinstance(value, int | float) and math.isfinite(value)
     }
 
 

@@ -86,12 +86,7 @@ def lookalike_overrides(dataset: str) -> list[str]:
     """A generated graph with the statistics of a data set."""
     like, scale = SCALES[dataset]
     inductive = str(dataset in INDUCTIVE).lower()
-    return [
-        "dataset=shape",
-        f"dataset.like={like}",
-        f"dataset.scale={scale}",
-        f"dataset.inductive={inductive}",
-    ]
+    return ["dataset=shape", f"dataset.like={like}", f"dataset.scale={scale}", f"dataset.inductive={inductive}"]
 
 
 def communities_overrides(graph: str) -> list[str]:

@@ -7,9 +7,7 @@ from typing import Annotated, Literal, get_args
 from sign.datasets.base import Dataset
 from sign.validation import Range, Validated
 
-TableName = Literal[
-    "inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs"
-]
+TableName = Literal["inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs"]
 FigureName = Literal["triangles", "convergence"]
 TABLES: tuple[str, ...] = get_args(TableName)
 FIGURES: tuple[str, ...] = get_args(FigureName)

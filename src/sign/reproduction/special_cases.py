@@ -126,9 +126,7 @@ class SpecialCaseTable:
 
     def rich_table(self) -> Table:
         """The table for the terminal."""
-        shown = Table(
-            title="SIGN's special cases and PyG's layers, equal weights, Cora", title_justify="left"
-        )
+        shown = Table(title="SIGN's special cases and PyG's layers, equal weights, Cora", title_justify="left")
         for column in ("layer", "largest difference", "largest output", "equal"):
             shown.add_column(column, justify="left" if column == "layer" else "right")
         for row in self.rows:

@@ -58,9 +58,7 @@ class DBLock:
         try:
             yield
         except (SQLAlchemyError, StorageInternalError) as error:
-            raise SignError(
-                f"search.storage={self.public_url}: the database failed ({_cause(error)})"
-            ) from error
+            raise SignError(f"search.storage={self.public_url}: the database failed ({_cause(error)})") from error
 
     @contextmanager
     def _advisory_lock(self) -> Iterator[None]:
@@ -68,12 +66,8 @@ class DBLock:
             connection: Any = self.engine.connect()
         except SQLAlchemyError as error:
             raise SignError(f"search.storage={self.public_url}: is unreachable ({_cause(error)})") from None
-        with (
-            connection
-        ):  # PostgreSQL releases the lock when the connection ends, even if the process is killed
-            connection.execute(
-                sqlalchemy.text("SELECT pg_advisory_lock(hashtext(:name))"), {"name": self.study}
-            )
+        with connection:  # PostgreSQL releases the lock when the connection ends, even if the process is killed
+            connection.execute(sqlalchemy.text("SELECT pg_advisory_lock(hashtext(:name))"), {"name": self.study})
             yield
 
 

@@ -81,9 +81,7 @@ def _log_outcome(number: int, overrides: Sequence[str], outcome: Outcome, slot: 
     log.info("job %d (%s): %s, %.0f s on %s", number, " ".join(overrides), result, outcome.seconds, slot)
 
 
-def _job_returns(
-    jobs: dict[int, Sequence[str]], outcomes: dict[int, Outcome], folder: Path
-) -> list[JobReturn]:
+def _job_returns(jobs: dict[int, Sequence[str]], outcomes: dict[int, Outcome], folder: Path) -> list[JobReturn]:
     reasons = [f"job {number}: {outcomes[number].reason}" for number in jobs if outcomes[number].reason]
     if reasons:
         raise SignError(

@@ -80,9 +80,7 @@ def write_best(db: StudyDB, trial: FrozenTrial, cfg: DictConfig) -> None:
     experiment = OmegaConf.create({"defaults": [*defaults, "_self_"]})
     for name in COUNTED:
         value = OmegaConf.select(cfg, name)
-        OmegaConf.update(
-            experiment, name, OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
-        )
+        OmegaConf.update(experiment, name, OmegaConf.to_container(value) if OmegaConf.is_config(value) else value)
     file = db.folder / BEST
     file.parent.mkdir(exist_ok=True)
     head = f"# @package _global_\n# trial {trial.number} of the study {db.name}: "
@@ -137,9 +135,7 @@ def _log_tables(db: StudyDB, run: Any) -> None:
         for trial in trials
     ]
     run.log({"trials": wandb.Table(["trial", "state", *names, "val/loss", "seconds", "reason"], rows)})
-    run.log(
-        {"importances": wandb.Table(["setting", "importance"], [[*pair] for pair in importances(db).items()])}
-    )
+    run.log({"importances": wandb.Table(["setting", "importance"], [[*pair] for pair in importances(db).items()])})
     if sum(trial["state"] == "complete" for trial in trials) > 1:
         run.log({"parallel coordinates": wandb.Plotly(plot_parallel_coordinate(db.study))})
     if best := db.best_trial():

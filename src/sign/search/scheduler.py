@@ -82,9 +82,7 @@ class Scheduler:
                 self._loop()
         finally:
             for running in self.running.values():
-                with suppress(
-                    Exception
-                ):  # if the database has failed, others find the trial by the lock file
+                with suppress(Exception):  # if the database has failed, others find the trial by the lock file
                     self.db.release(running.trial)
 
     def _loop(self) -> None:

@@ -40,6 +40,4 @@ def check_multirun(cfg: DictConfig) -> None:
     """Raise if a search was requested without ``-m``; Hydra would silently start a single run."""
     chosen = HydraConfig.get().runtime.choices.get("hparams_search")
     if chosen and cfg.get("job_type") != "search":
-        raise SignError(
-            f"hparams_search={chosen}: a search needs -m (python src/train.py -m hparams_search=…)"
-        )
+        raise SignError(f"hparams_search={chosen}: a search needs -m (python src/train.py -m hparams_search=…)")

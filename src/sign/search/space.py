@@ -8,12 +8,7 @@ from typing import Any
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import FloatRange, Override, Transformer
 from omegaconf import DictConfig, OmegaConf
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import Trial, create_trial
 
 from sign.errors import SignError
@@ -82,9 +77,7 @@ def suggest(trial: Trial, distributions: Mapping[str, BaseDistribution]) -> None
         if isinstance(distribution, CategoricalDistribution):
             trial.suggest_categorical(name, distribution.choices)
         else:
-            draw: Any = (
-                trial.suggest_int if isinstance(distribution, IntDistribution) else trial.suggest_float
-            )
+            draw: Any = trial.suggest_int if isinstance(distribution, IntDistribution) else trial.suggest_float
             number: Any = distribution
             draw(name, number.low, number.high, step=number.step, log=number.log)
 

@@ -48,9 +48,7 @@ class Study:
         with open_dict(base):
             del base["hydra"]
         self.search = search_settings(base)
-        self.settings = configure(
-            copy.deepcopy(base), []
-        )  # raises on a wrong setting before anything is computed
+        self.settings = configure(copy.deepcopy(base), [])  # raises on a wrong setting before anything is computed
         self.slots = make_slots(self.search.slots, self.search.devices, str(base.trainer.accelerator))
         self.db = self._open_database(base)
 
@@ -98,9 +96,7 @@ class Study:
         pruned_run = None if self.search.pruner == "none" else 0 if self.search.runs > 1 else -1
         try:
             with _Progress(self.db) as view, _interrupt_on_sigterm():
-                Scheduler(
-                    self.db, self.slots, self._command, view, self.search.max_failures, pruned_run
-                ).run()
+                Scheduler(self.db, self.slots, self._command, view, self.search.max_failures, pruned_run).run()
         except BaseException:
             log.info("to resume: run the same command again")
             raise

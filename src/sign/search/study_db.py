@@ -202,9 +202,7 @@ class StudyDB:
     def _finish(
         self, trial: Trial, state: TrialState, attributes: Mapping[str, Any], value: float | None = None
     ) -> None:
-        with suppress(
-            UpdateFinishedTrialError
-        ):  # another search took it over and finished it: its result stays
+        with suppress(UpdateFinishedTrialError):  # another search took it over and finished it: its result stays
             for name, attribute in attributes.items():
                 trial.set_user_attr(name, attribute)
             self.study.tell(trial, value, state=state, skip_if_finished=True)

@@ -86,10 +86,7 @@ def _control_groups() -> Iterator[Path]:
 
 def _available_in(group: Path) -> float:
     """Return the unused bytes of a control group, including its reclaimable file cache."""
-    for limit, usage in (
-        ("memory.max", "memory.current"),
-        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ):
+    for limit, usage in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
         allowed, used = _read_integer(group / limit), _read_integer(group / usage)
         if allowed is not None and used is not None and allowed < 1 << 60:  # "max" or a huge number: no limit
             return max(allowed - used + _file_cache(group), 0)

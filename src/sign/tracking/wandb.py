@@ -123,11 +123,7 @@ class WandB(Tracker):
             mode=mode,
             reinit="finish_previous",
             settings=wandb.Settings(
-                init_timeout=timeout,
-                login_timeout=timeout,
-                finish_timeout=self.timeout,
-                silent=True,
-                console="off",
+                init_timeout=timeout, login_timeout=timeout, finish_timeout=self.timeout, silent=True, console="off"
             ),
         )
 
@@ -141,9 +137,7 @@ class WandB(Tracker):
             logged["convergence"] = wandb.plot.line(curve, "seconds", curve.columns[-1], title="Convergence")
         wandb_run.log(logged)
         name = re.sub(r"[^\w.-]+", "-", f"{run.description['dataset']}-{run.description['model']}")
-        _log_artifact(
-            wandb_run, f"hops-{name}", "hops", {f"{file.parent.name}.json": file for file in manifests}
-        )
+        _log_artifact(wandb_run, f"hops-{name}", "hops", {f"{file.parent.name}.json": file for file in manifests})
         if self.checkpoints:
             best = run.folder / CHECKPOINTS / "best.ckpt"
             seed = run.description["seed"]

@@ -77,9 +77,7 @@ def save(tracker: WandB) -> str:
 
     mode, reason = tracker.select_mode()
     if mode != "online":
-        raise SignError(
-            f"W&B is {mode}{f', because {reason}' if reason else ''}; saving a view needs the service"
-        )
+        raise SignError(f"W&B is {mode}{f', because {reason}' if reason else ''}; saving a view needs the service")
     try:
         entity = tracker.entity or wandb.Api().default_entity or ""
         return str(build(entity, tracker.project).save().url)

@@ -89,15 +89,10 @@ def truths(draw: st.DrawFn) -> Truth:
         if not directed:  # list no edge in both directions, whose meaning a test of its own has
             edges = sorted({(min(edge), max(edge)) for edge in edges})
             edges += edges[:1]
-        weights = draw(
-            st.lists(st.sampled_from([0.25, 0.5, 2.0, 3.5]), min_size=len(edges), max_size=len(edges))
-        )
+        weights = draw(st.lists(st.sampled_from([0.25, 0.5, 2.0, 3.5]), min_size=len(edges), max_size=len(edges)))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     features = rng.integers(-8, 8, (nodes, draw(st.integers(1, 3)))).astype(np.float32) / 4
-    splits = [
-        "train",
-        *draw(st.lists(st.sampled_from([*SPLITS, ""]), min_size=nodes - 1, max_size=nodes - 1)),
-    ]
+    splits = ["train", *draw(st.lists(st.sampled_from([*SPLITS, ""]), min_size=nodes - 1, max_size=nodes - 1))]
     if draw(st.booleans()):
         return Truth(ids, edges, weights, features, rng.integers(0, 2, (nodes, 2)), splits, directed)
     label = st.sampled_from(draw(st.sampled_from([["0", "1", "12", "3"], ["cat", "dog", "007", "7"]])))
@@ -157,9 +152,7 @@ def write(truth: Truth, form: Format, folder: Path) -> None:
         nodes["split"] = truth.splits
     else:
         for split in SPLITS:
-            _write_list(
-                [truth.name(i) for i, s in enumerate(truth.splits) if s == split], folder, split, form.splits
-            )
+            _write_list([truth.name(i) for i, s in enumerate(truth.splits) if s == split], folder, split, form.splits)
     columns = {f"x{i}": truth.features[:, i] for i in range(truth.features.shape[1])}
     if form.features == "nodes":
         nodes |= columns
@@ -241,9 +234,7 @@ EVERY_NODE: dict[str, Callable[[Rows, int], Any]] = {
     "the same node again": lambda rows, row: rows.append(rows[row]),
     "no id": put("id", " "),
     "a node without a name": lambda rows, row: rows[0].__setitem__(0, ""),
-    "two columns of ids": lambda rows, row: [
-        line.append(str(i) if i else "Node") for i, line in enumerate(rows)
-    ],
+    "two columns of ids": lambda rows, row: [line.append(str(i) if i else "Node") for i, line in enumerate(rows)],
     "a name twice": lambda rows, row: rows[0].__setitem__(0, "x0"),
     "no nodes": lambda rows, row: rows.__delitem__(slice(1, None)),
     "nothing": lambda rows, row: rows.clear(),
@@ -375,20 +366,14 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
     ("files", "message"),
     [
         ({"edges.csv": None}, r"there are no edges; looked for edges.parquet, edges.csv, edges.tsv"),
-        (
-            {"nodes.csv": "id,x\na,1\nb,2\nc,3\n"},
-            r"there are no labels; looked for labels.npy.*a column label",
-        ),
+        ({"nodes.csv": "id,x\na,1\nb,2\nc,3\n"}, r"there are no labels; looked for labels.npy.*a column label"),
         ({"nodes.csv": "id,label\na,1\nb,2\nc,3\n"}, r"there are no features; looked for features.npy"),
         ({"edges.npy": np.zeros((2, 3), int)}, r"has edges.csv and edges.npy; keep one, or select one"),
         ({"edges.csv": "source,target\na,z\n"}, r"edges.csv, column target: 'z' is not the id of a node"),
         ({"edges.csv": ""}, r"edges.csv: the file or its first line is empty"),
         ({"edges.csv": "source,target\na,b,c\n"}, r"edges.csv: cannot be read as a table .*got 3"),
         ({"edges.csv": "begin,target\na,b\n"}, r"edges.csv: has columns begin, target; name the columns"),
-        (
-            {"edges.csv": "a\nb\n"},
-            r"edges.csv: name the columns of sources and targets .* or write two columns",
-        ),
+        ({"edges.csv": "a\nb\n"}, r"edges.csv: name the columns of sources and targets .* or write two columns"),
         ({"edges.csv": "a,b,-2\n"}, r"an edge has weight -2.0; weights must be positive"),
         ({"edges.csv": "a,b,big\n"}, r"column 2: not every cell is a number .*'big'"),
         (
@@ -396,21 +381,11 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
             r"its first line could be a header or an edge",
         ),
         (
-            {
-                "edges.csv": None,
-                "edges.npy": np.array([[0, 1], [1, 2]]),
-                "nodes.csv": "label,x\n0,1\n1,2\n0,3\n",
-            },
+            {"edges.csv": None, "edges.npy": np.array([[0, 1], [1, 2]]), "nodes.csv": "label,x\n0,1\n1,2\n0,3\n"},
             r"2 × 2 array is ambiguous",
         ),
-        (
-            {"edges.csv": None, "edges.npy": np.zeros((2, 3))},
-            r"float64 of shape \(2, 3\); edges must be integers",
-        ),
-        (
-            {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n"},
-            r"column source: not every cell is an integer .*'[ab]'",
-        ),
+        ({"edges.csv": None, "edges.npy": np.zeros((2, 3))}, r"float64 of shape \(2, 3\); edges must be integers"),
+        ({"nodes.csv": "label,x\n0,1\n1,2\n1,3\n"}, r"column source: not every cell is an integer .*'[ab]'"),
         (
             {"nodes.csv": "label,x\n0,1\n1,2\n1,3\n", "edges.csv": "0,3\n"},
             r"an edge refers to node 3, but nodes are numbered 0 to 2",
@@ -418,37 +393,19 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ({"nodes.csv": "id,label,x\na,0,1\na,1,2\n"}, r"nodes.csv, column id: a is duplicated"),
         ({"nodes.csv": "id,label,x\na,0,1\n,1,2\n"}, r"nodes.csv, column id: row 1 has no id"),
         ({"nodes.csv": "id,label,x\na,0,1\nb,1,\nc,1,1\n"}, r"feature 0 of node 1 is nan"),
-        (
-            {"nodes.csv": "id,label,x\na,0,1\nb,1,red\nc,1,1\n"},
-            r"column x: not every cell is a number .*'red'",
-        ),
+        ({"nodes.csv": "id,label,x\na,0,1\nb,1,red\nc,1,1\n"}, r"column x: not every cell is a number .*'red'"),
         ({"nodes.csv": "id,label,y,x\na,0,1,1\n"}, r"the columns label and y mean the same"),
-        (
-            {"nodes.csv": "id,label,label_a,x\na,0,1,1\n"},
-            r"the columns label and label_a both contain labels",
-        ),
-        (
-            {"nodes.csv": ",id,label,x\n0,a,0,1\n"},
-            r"nodes.csv: a column has no name; write the table without",
-        ),
-        (
-            {"nodes.csv": "id,label,split,x\na,0,trian,1\n"},
-            r"column split: 'trian' is not a split; use train",
-        ),
-        (
-            {"nodes.csv": "id,label,split,x\na,0,train,1\nb,,test,1\nc,0,,1\n"},
-            r"node 1 is in the test split",
-        ),
+        ({"nodes.csv": "id,label,label_a,x\na,0,1,1\n"}, r"the columns label and label_a both contain labels"),
+        ({"nodes.csv": ",id,label,x\n0,a,0,1\n"}, r"nodes.csv: a column has no name; write the table without"),
+        ({"nodes.csv": "id,label,split,x\na,0,trian,1\n"}, r"column split: 'trian' is not a split; use train"),
+        ({"nodes.csv": "id,label,split,x\na,0,train,1\nb,,test,1\nc,0,,1\n"}, r"node 1 is in the test split"),
         ({"nodes.csv": "id,label,split,x\na,0,,1\nb,,,1\nc,0,test,1\n"}, r"the train split is empty"),
         ({"nodes.csv": "id,label,x\na,,1\nb,-1,1\nc,,1\n"}, r"column label: no node has a label"),
         ({"nodes.csv": "id,label,x\na,-2,1\nb,0,1\nc,1,1\n"}, r"label -2: labels must be >= 0"),
         ({"labels.npy": np.arange(3)}, r"labels.npy: the column label of .*nodes.csv also contains labels"),
         ({"train.txt": "a\n"}, r"train.txt: the column split of .*nodes.csv also contains splits"),
         ({"features.npy": np.ones((2, 2))}, r"features.npy: has 2 rows for 3 nodes"),
-        (
-            {"features.npy": np.ones(3)},
-            r"features.npy: contains float64 of shape \(3,\); features must be numbers",
-        ),
+        ({"features.npy": np.ones(3)}, r"features.npy: contains float64 of shape \(3,\); features must be numbers"),
         ({"features.npy": np.full((3, 1), np.nan)}, r"feature 0 of node 0 is nan"),
         ({"features.npy": np.full((3, 1), 1e300)}, r"feature 0 of node 0 is inf"),
         ({"features.npy": "no array"}, r"features.npy: cannot be read as a numpy array"),
@@ -458,18 +415,12 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
             {"nodes.csv": "id,x\na,1\nb,2\nc,3\n", "labels.npy": np.array([[0, 1], [1, 0], [2, 1]])},
             r"labels.npy: contains 2; several labels per node must be columns of 0 and 1",
         ),
-        (
-            {"nodes.csv": "id,x\na,1\nb,2\nc,3\n", "labels.npy": np.arange(4)},
-            r"labels.npy: has 4 rows for 3 nodes",
-        ),
+        ({"nodes.csv": "id,x\na,1\nb,2\nc,3\n", "labels.npy": np.arange(4)}, r"labels.npy: has 4 rows for 3 nodes"),
         (
             {"nodes.csv": "id,label,x\na,0,1\nb,1,1\nc,1,1\n", "train.txt": "a\nz\n"},
             r"train.txt: 'z' is not the id of a node",
         ),
-        (
-            {"nodes.csv": "id,label,x\na,0,1\nb,1,1\nc,1,1\n", "train.txt": "a\na\n"},
-            r"train.txt: a node is duplicated",
-        ),
+        ({"nodes.csv": "id,label,x\na,0,1\nb,1,1\nc,1,1\n", "train.txt": "a\na\n"}, r"train.txt: a node is duplicated"),
     ],
 )
 def test_a_wrong_file_is_reported_in_one_message(
@@ -614,9 +565,7 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
         ["train", "train", "test", ""],
         directed=False,
     ).check(Custom(path=str(file)).load())
-    assert set(torch.serialization.get_safe_globals()) == set(allowed), (
-        "PyG cannot read its own files any more"
-    )
+    assert set(torch.serialization.get_safe_globals()) == set(allowed), "PyG cannot read its own files any more"
     for change, message in (
         ({"y": None}, "has no y"),
         ({"x": torch.eye(3)}, "4 rows for 3 nodes"),
@@ -633,9 +582,7 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_is_learned(
-    configured: Callable[..., Settings], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_example_is_learned(configured: Callable[..., Settings], capsys: pytest.CaptureFixture[str]) -> None:
     metrics = run(configured("dataset=custom", f"dataset.path={EXAMPLE}", "training.max_epochs=30"))
     assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in capsys.readouterr().out
     assert metrics["test/accuracy"] > 0.7
@@ -656,10 +603,7 @@ def test_columns_of_parquet(fill: Callable[..., Custom], tmp_path: Path) -> None
     assert graph.val.tolist() == [2]
     assert graph.features.tolist() == [[1, 1], [2, 0], [3, 1]]
     for changed, message in (
-        (
-            {"when": pa.array([1, 2, 3], pa.date32())},
-            r"column when: contains date32\[day\]; it must be numbers",
-        ),
+        ({"when": pa.array([1, 2, 3], pa.date32())}, r"column when: contains date32\[day\]; it must be numbers"),
         ({"__index_level_0__": [0, 1, 2]}, "write the table without its index"),
         ({"id": [0.0, 1.0, 2.0]}, "column id: contains double; ids must be integers or text"),
         ({"label": [0.5, 1, 1]}, "column label: not every cell is an integer"),

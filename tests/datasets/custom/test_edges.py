@@ -10,9 +10,7 @@ from sign.datasets.custom.node_ids import NodeIds
 from sign.errors import SignError
 
 
-@pytest.mark.parametrize(
-    "text", ["0,1,2\n1,2,3\n", "src,dst,weight\n0,1,2\n1,2,3\n", "weight,v,u\n2,1,0\n3,2,1\n"]
-)
+@pytest.mark.parametrize("text", ["0,1,2\n1,2,3\n", "src,dst,weight\n0,1,2\n1,2,3\n", "weight,v,u\n2,1,0\n3,2,1\n"])
 def test_columns_are_found_by_position_or_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "edges.csv").write_text(text)
     source, target, weights = read_edges(tmp_path / "edges.csv", NodeIds(3))

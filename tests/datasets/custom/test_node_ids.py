@@ -32,9 +32,7 @@ def test_nodes_without_ids_are_numbered(tmp_path: Path) -> None:
     assert not ids.contains("0")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"), [("id\na\na\n", "a is duplicated"), ("id,x\n,1\n", "row 0 has no id")]
-)
+@pytest.mark.parametrize(("text", "message"), [("id\na\na\n", "a is duplicated"), ("id,x\n,1\n", "row 0 has no id")])
 def test_wrong_ids_are_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SignError, match=message):
         ids_of(tmp_path, text)

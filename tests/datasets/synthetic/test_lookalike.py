@@ -31,9 +31,7 @@ def test_few_edges_of_a_large_graph_are_drawn_twice() -> None:
     assert np.diff(graph.adjacency.indptr).max() > 10 * graph.adjacency.entries / graph.nodes
 
 
-def test_equal_settings_give_equal_graphs_wherever_they_lie(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equal_settings_give_equal_graphs_wherever_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Lookalike(name="x", like="reddit", scale=0.01).load()
     monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
     monkeypatch.setattr(arrays, "CHUNK_BYTES", 100_000)

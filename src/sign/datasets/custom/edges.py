@@ -33,9 +33,7 @@ def _ends(array: Array, file: Path) -> Array:
             f"{file}: contains {array.dtype} of shape {array.shape}; edges must be integers, 2 × m or m × 2"
         )
     if array.shape == (2, 2):
-        raise SignError(
-            f"{file}: the orientation of a 2 × 2 array is ambiguous; write these two edges as edges.csv"
-        )
+        raise SignError(f"{file}: the orientation of a 2 × 2 array is ambiguous; write these two edges as edges.csv")
     return array if array.shape[0] == 2 else array.T
 
 

@@ -56,9 +56,7 @@ def _labels(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds |
             raise _missing_files(folder, "labels", "a column label in the nodes table")
         return _from_columns(nodes, columns)
     if nodes is not None and columns:
-        raise SignError(
-            f"{file}: the column {columns[0]} of {nodes.file} also contains labels; remove one of them"
-        )
+        raise SignError(f"{file}: the column {columns[0]} of {nodes.file} also contains labels; remove one of them")
     if file.suffix == ".npy":
         labels, classes = labels_of(read_array(file), str(file))
     else:
@@ -125,9 +123,7 @@ def _splits(files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds)
     if nodes is None or column is None:
         return splits_of_lists(lists, ids) if lists else None
     for file in lists.values():
-        raise SignError(
-            f"{file}: the column {column} of {nodes.file} also contains splits; remove one of them"
-        )
+        raise SignError(f"{file}: the column {column} of {nodes.file} also contains splits; remove one of them")
     return splits_of_column(nodes.column(column))
 
 

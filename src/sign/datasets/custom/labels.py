@@ -36,15 +36,11 @@ def class_indices(column: Column) -> tuple[Array, int]:
 def label_matrix(matrix: Array, where: str) -> Array:
     """Check a 0/1 matrix with one column per label; -1 or NaN marks a node without labels."""
     if matrix.dtype.kind not in NUMERIC:
-        raise SignError(
-            f"{where}: contains {matrix.dtype}; several labels per node must be columns of 0 and 1"
-        )
+        raise SignError(f"{where}: contains {matrix.dtype}; several labels per node must be columns of 0 and 1")
     labels = np.full(matrix.shape, -1, np.int8)
     labels[matrix == 0] = 0
     labels[matrix == 1] = 1
     invalid = (labels < 0) & (matrix != -1) & (matrix == matrix)
     if invalid.any():
-        raise SignError(
-            f"{where}: contains {matrix[invalid][0]}; several labels per node must be columns of 0 and 1"
-        )
+        raise SignError(f"{where}: contains {matrix[invalid][0]}; several labels per node must be columns of 0 and 1")
     return labels

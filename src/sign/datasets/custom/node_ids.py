@@ -51,9 +51,7 @@ class NodeIds:
         if positions.null_count:
             unknown = values.filter(pc.is_null(positions))[0].as_py()
             cell = "an empty cell" if unknown is None else f"{unknown!r}"
-            raise SignError(
-                f"{column.where}: {cell} is not the id of a node; add the node, or remove the row"
-            )
+            raise SignError(f"{column.where}: {cell} is not the id of a node; add the node, or remove the row")
         indices: Array = positions.cast("int64").to_numpy()
         return indices
 
@@ -69,9 +67,7 @@ class NodeIds:
         if name is None:
             return table
         if self.ids is None:
-            raise SignError(
-                f"{table.file}: has ids, but the nodes have none; add an id column to the nodes table"
-            )
+            raise SignError(f"{table.file}: has ids, but the nodes have none; add an id column to the nodes table")
         indices = self.indices(table.column(name))
         if len(np.unique(indices)) < len(indices):
             raise SignError(f"{table.file}, column {name}: an id is duplicated; write one row per node")

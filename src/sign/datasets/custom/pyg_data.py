@@ -56,9 +56,7 @@ def _masks(file: Path, fields: dict[str, Array], nodes: int) -> dict[str, Array]
     masks = {split: fields[f"{split}_mask"] for split in SPLITS if f"{split}_mask" in fields}
     for split, mask in masks.items():
         if mask.shape != (nodes,) or mask.dtype != np.bool_:
-            raise SignError(
-                f"{file}: {split}_mask has shape {mask.shape}; it must be boolean, one value per node"
-            )
+            raise SignError(f"{file}: {split}_mask has shape {mask.shape}; it must be boolean, one value per node")
     if not masks:
         return None
     empty = np.empty(0, np.int64)

@@ -24,9 +24,7 @@ def splits_of_column(column: Column) -> dict[str, Array]:
     positions = pc.index_in(names, value_set=pa.array(list(NAMES)))
     unknown = names.filter(pc.and_(pc.is_null(positions), pc.is_valid(names)))
     if len(unknown):
-        raise SignError(
-            f"{column.where}: {unknown[0].as_py()!r} is not a split; use train, val, test or an empty cell"
-        )
+        raise SignError(f"{column.where}: {unknown[0].as_py()!r} is not a split; use train, val, test or an empty cell")
     assigned = np.array([*NAMES.values(), ""])[positions.fill_null(-1).to_numpy()]
     return {split: np.flatnonzero(assigned == split) for split in SPLITS}
 
@@ -50,14 +48,10 @@ def _read_list(file: Path) -> Column:
     if file.suffix == ".npy":
         array = read_array(file)
         if array.ndim != 1 or array.dtype.kind not in "iuU":
-            raise SignError(
-                f"{file}: contains {array.dtype} of shape {array.shape}; a split is a list of node ids"
-            )
+            raise SignError(f"{file}: contains {array.dtype} of shape {array.shape}; a split is a list of node ids")
         return Column.of(array, str(file))
     table = read_table(file, is_header=lambda cells: False)
     if len(table.columns) > 1:
-        raise SignError(
-            f"{file}: has {len(table.columns)} columns; a split is a list of node ids, one per line"
-        )
+        raise SignError(f"{file}: has {len(table.columns)} columns; a split is a list of node ids, one per line")
     column = table.column("0")
     return Column(column.values.drop_null(), str(file))

@@ -139,9 +139,7 @@ def read_table(file: Path, is_header: Callable[[set[str]], bool] = bool) -> Tabl
 
 def _first_line(file: Path, is_header: Callable[[set[str]], bool]) -> tuple[bool, list[str]]:
     """Return whether there is a header, and the names of the columns."""
-    with (gzip.open if file.suffix == ".gz" else open)(
-        file, "rt", encoding="utf-8-sig", newline=""
-    ) as stream:
+    with (gzip.open if file.suffix == ".gz" else open)(file, "rt", encoding="utf-8-sig", newline="") as stream:
         line = stream.readline()
     cells = [cell.strip() for row in csv.reader([line], delimiter=_delimiter(file)) for cell in row]
     if not any(cells):

@@ -44,9 +44,7 @@ class Communities(Dataset):
         super().__post_init__()
         if self.edges > self.nodes * (self.nodes - 1) // 20:
             raise FieldError(
-                "edges",
-                self.edges,
-                f"more than a tenth of all pairs of {self.nodes} nodes; ask for fewer",
+                "edges", self.edges, f"more than a tenth of all pairs of {self.nodes} nodes; ask for fewer"
             )
         if self.classes > self.nodes // 2:
             raise FieldError("classes", self.classes, "must be at most half the number of nodes")
@@ -72,9 +70,7 @@ class Communities(Dataset):
             name=self.name,
             adjacency=CSR.from_edges(source, target, self.nodes, both=True),
             features=features,
-            labels=(
-                multilabel_matrix(rng, community, self.classes, np.float64) if self.multilabel else community
-            ),
+            labels=(multilabel_matrix(rng, community, self.classes, np.float64) if self.multilabel else community),
             classes=self.classes,
             train=train,
             val=val,

@@ -29,9 +29,7 @@ def popular_rank(bits: Any, ranks: Any) -> Any:
 
 
 @compiled_parallel
-def draw_edges(
-    seed: Any, first: Any, nodes: Any, communities: Any, factor: Any, source: Any, target: Any
-) -> None:
+def draw_edges(seed: Any, first: Any, nodes: Any, communities: Any, factor: Any, source: Any, target: Any) -> None:
     """Draw the edges with numbers from ``first`` on.
 
     A node is a rank in a community; multiplication by ``factor`` permutes the nodes, otherwise the graph would have

@@ -37,9 +37,7 @@ class Lookalike(Dataset):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.nodes < 10 * SIZES[self.like].classes:
-            raise FieldError(
-                "scale", self.scale, f"leaves {self.nodes} nodes of {self.like}; use a larger scale"
-            )
+            raise FieldError("scale", self.scale, f"leaves {self.nodes} nodes of {self.like}; use a larger scale")
 
     @property
     def nodes(self) -> int:
@@ -65,9 +63,7 @@ class Lookalike(Dataset):
             features=normal_features(
                 self.nodes, size.features, [self.seed], lambda rows: SIGNAL * centres[community[rows]]
             ),
-            labels=(
-                multilabel_matrix(rng, community, size.classes, np.float32) if size.multilabel else community
-            ),
+            labels=(multilabel_matrix(rng, community, size.classes, np.float32) if size.multilabel else community),
             classes=size.classes,
             train=train,
             val=val,
