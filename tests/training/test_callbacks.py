@@ -14,10 +14,10 @@ from sign.training import callbacks
 from sign.training.callbacks import (
     BestCheckpoint,
     EpochLog,
-    KeepSignalHandlers,
     LastCheckpoint,
     ResumableEarlyStopping,
     Stopwatch,
+    keep_sigterm_handler,
 )
 
 
@@ -106,10 +106,10 @@ def test_the_last_checkpoint_is_saved_first_then_at_intervals_and_at_the_end(
 
 def test_lightning_does_not_replace_the_handler_of_sigterm() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    keep, state = KeepSignalHandlers(), Trainer(logger=False, barebones=True)
+    state = Trainer(logger=False, barebones=True)
     try:
         signal.signal(signal.SIGTERM, handler := lambda *_: None)
-        keep.setup(state, None, "fit")
+        keep = keep_sigterm_handler()
         state._signal_connector.register_signal_handlers()
         assert signal.getsignal(signal.SIGTERM) is not handler
         keep.on_train_start(state, None)

@@ -2,14 +2,16 @@
 
 import csv
 import io
+import logging
 import signal
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning.callbacks import Checkpoint, EarlyStopping, ModelCheckpoint
+from pytorch_lightning.callbacks import Checkpoint, EarlyStopping, LambdaCallback, ModelCheckpoint
 
 from sign.graph.graph import SPLITS
 from sign.runs import Run
@@ -20,21 +22,22 @@ REFRESH = 0.1  # seconds between two updates of the progress bar
 SAVE_EVERY = 10.0  # seconds of training that an interrupted run may have to repeat
 
 
-class KeepSignalHandlers(pl.Callback):
-    """Keep the program's handler of SIGTERM: Lightning's starts a collective, which may hang or meet another one."""
+def silence_lightning() -> None:
+    """Leave out Lightning's own messages."""
+    for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric")
 
-    def setup(self, *_: Any, **__: Any) -> None:
-        """Remember the handler before Lightning replaces it."""
-        self.handler = signal.getsignal(signal.SIGTERM)
 
-    def on_train_start(self, *_: Any) -> None:
-        """Restore it for training."""
+def keep_sigterm_handler() -> pl.Callback:
+    """Restore the present handler of SIGTERM after Lightning's, which starts a collective and may hang."""
+    handler = signal.getsignal(signal.SIGTERM)
+
+    def restore(*_: Any) -> None:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, self.handler)
+            signal.signal(signal.SIGTERM, handler)
 
-    def on_test_start(self, *_: Any) -> None:
-        """Restore it for testing."""
-        self.on_train_start()
+    return LambdaCallback(on_train_start=restore, on_test_start=restore)
 
 
 class Stopwatch(pl.Callback):

@@ -14,7 +14,6 @@ import tempfile
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -55,8 +54,7 @@ def broadcast(value: T) -> T:
         return value
     from torch import distributed
 
-    values = [value]
-    distributed.broadcast_object_list(values, src=0, group=_group.control)
+    distributed.broadcast_object_list(values := [value], src=0, group=_group.control)
     return values[0]
 
 
@@ -87,13 +85,6 @@ def on_failure(hint: str) -> None:
     _hint = hint
 
 
-def silence_lightning() -> None:
-    """Leave out Lightning's own messages; the log of this package says what was done."""
-    for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric")
-
-
 @contextmanager
 def process_group(device: Device) -> Iterator[None]:
     """Launch or join the ranks that ``device`` asks for, and end them together.
@@ -106,7 +97,6 @@ def process_group(device: Device) -> Iterator[None]:
     group = _Group(device)
     on_failure("run the same command again")
     try:
-        group.handle_signals()
         if group.world_size > 1:
             group.join(device)
             _group = group
@@ -136,8 +126,9 @@ class _Group:
         self.signal = 0
         self.done = threading.Event()
         self.handlers: dict[int, Any] = {}
+        self._handle_signals()
 
-    def handle_signals(self) -> None:
+    def _handle_signals(self) -> None:
         """Turn the first SIGINT or SIGTERM into KeyboardInterrupt on rank 0."""
 
         def interrupt(number: int, _: Any) -> None:
@@ -157,6 +148,8 @@ class _Group:
         from lightning_fabric.plugins.environments.lightning import LightningEnvironment
         from lightning_fabric.strategies.ddp import DDPStrategy
         from torch import distributed
+
+        from sign.training.callbacks import silence_lightning
 
         silence_lightning()
         if self.rank:
@@ -186,14 +179,14 @@ class _Group:
 
         if torchrun() or relaunched():
             return
-        if slurm():
-            nodes, job = os.environ["SLURM_NODELIST"], os.environ.get("SLURM_JOB_ID", "0")
-            os.environ.setdefault("MASTER_ADDR", SLURMEnvironment.resolve_root_node_address(nodes))
-            os.environ.setdefault("MASTER_PORT", str(15000 + int(job[-4:])))
-            os.environ["NODE_RANK"] = str((self.rank - self.own.local_rank) // self.own.devices)
-            os.environ["LOCAL_RANK"] = str(self.own.local_rank)
-        else:
+        if not slurm():
             os.environ |= {LAUNCHER: str(os.getpid()), "MASTER_PORT": str(find_free_network_port())}
+            return
+        nodes, job = os.environ["SLURM_NODELIST"], os.environ.get("SLURM_JOB_ID", "0")
+        os.environ.setdefault("MASTER_ADDR", SLURMEnvironment.resolve_root_node_address(nodes))
+        os.environ.setdefault("MASTER_PORT", str(15000 + int(job[-4:])))
+        node = (self.rank - self.own.local_rank) // self.own.devices
+        os.environ |= {"NODE_RANK": str(node), "LOCAL_RANK": str(self.own.local_rank)}
 
     def _watch(self) -> None:
         """Start the thread that ends this rank if the main thread does not after a signal or the end of a rank."""
@@ -206,31 +199,31 @@ class _Group:
         try:  # Linux; elsewhere a collective fails later
             ends = [os.pidfd_open(pid) for pid in others] if hasattr(os, "pidfd_open") else []
         except ProcessLookupError:
-            self._report(GONE)
+            self.exit(GONE)
 
         def watch() -> None:
             select.select([receiver, *ends], [], [])
             if not self.done.wait(0 if self.rank else UNWIND):
-                signalled = (
-                    f"rank {self.rank} received {signal.Signals(self.signal).name}" if self.signal else ""
-                )
-                self._report(signalled or self._ended())
+                name = self.signal and signal.Signals(self.signal).name
+                self.exit(f"rank {self.rank} received {name}" if name else self._ended())
 
         threading.Thread(target=watch, daemon=True).start()
 
     def fail(self, error: BaseException) -> NoReturn:
         """End after an error: report it, unless another rank did."""
         interrupted, self.signal = self.signal, self.signal or signal.SIGTERM  # further signals are ignored
-        gone, ended = self.world_size > 1 and _is_connection_error(error), ""
+        gone, ended = self.world_size > 1 and _is_connection_error(error), GONE
         if self.rank:
-            expected = isinstance(error, SignError | OSError)
-            text = reason(error) if expected else "".join(traceback.format_exception(error)).rstrip()
-            self._report(GONE if gone else f"rank {self.rank}: {text}")
+            text = f"rank {self.rank}: {reason(error)}"
+            if not isinstance(error, SignError | OSError):
+                text = "".join(traceback.format_exception(error)).rstrip()
+            self.exit(GONE if gone else text)
         if self.world_size > 1:
             if not self._claim():
-                self._exit()
-            ended = self._ended() if gone else ""
-            self._kill()
+                self.exit()
+            ended = self._ended() if gone else GONE
+            for child in self.children:
+                child.kill()
             _clear_frames(error)
         if interrupted or isinstance(error, KeyboardInterrupt):
             name = signal.Signals(interrupted or signal.SIGINT).name
@@ -239,29 +232,24 @@ class _Group:
             raise SignError(f"{ended}; {_hint}") from None
         raise error
 
-    def _report(self, message: str) -> NoReturn:
-        """End this rank; print ``message`` if rank 0 does not report the failure itself."""
+    def exit(self, message: str = "") -> NoReturn:
+        """Exit at once, whatever blocks the main thread; print ``message`` unless rank 0 reports the failure."""
         deadline = time.monotonic() + GRACE
         while self.rank and self.token.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         if self._claim():
-            print(f"error: {message}; {_hint}", file=sys.stderr)
-        self._exit()
-
-    def _exit(self) -> NoReturn:
-        """Exit at once, whatever the main thread is blocked in."""
-        self._kill()
+            print(f"error: {message}; {_hint}", file=sys.stderr, flush=True)
+        for child in self.children:
+            child.kill()
         sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(1)
 
     def _claim(self) -> bool:
         """Whether this rank is the one to report the failure."""
-        try:
+        with suppress(OSError):
             self.token.unlink()
-        except OSError:
-            return False
-        return True
+            return True
+        return False
 
     def _ended(self) -> str:
         """Which rank ended, as far as this one knows."""
@@ -270,10 +258,6 @@ class _Group:
                 code = child.wait(0.5)
                 return f"rank {number} ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
         return GONE
-
-    def _kill(self) -> None:
-        for child in self.children:
-            child.kill()
 
     def close(self) -> None:
         """Destroy the process group, wait for the ranks launched here, and restore the signal handlers."""
@@ -286,9 +270,8 @@ class _Group:
         for child in self.children:
             child.wait()
         self.done.set()
-        if self.handlers:
-            signal.set_wakeup_fd(-1)
         for number, handler in self.handlers.items():
+            signal.set_wakeup_fd(-1)
             signal.signal(number, handler)
         if self.world_size > 1 and not self.rank:
             self.token.unlink(missing_ok=True)

@@ -17,13 +17,14 @@ from sign.training.callbacks import (
     BestCheckpoint,
     EpochLog,
     EpochProgress,
-    KeepSignalHandlers,
     LastCheckpoint,
     ResumableEarlyStopping,
     Stopwatch,
+    keep_sigterm_handler,
+    silence_lightning,
 )
 from sign.training.datamodule import SIGNDataModule
-from sign.training.distributed import current_rank, silence_lightning
+from sign.training.distributed import current_rank
 from sign.training.ranks import uses_gpu
 from sign.training.settings import Device, Training
 from sign.training.task import SIGNTask
@@ -97,7 +98,7 @@ def make_callbacks(
         enable_version_counter=False,
     )
     return best, [
-        KeepSignalHandlers(),
+        keep_sigterm_handler(),
         stopwatch,
         EpochLog(folder / EPOCHS, stopwatch),
         EpochProgress(training.max_epochs),
