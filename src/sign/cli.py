@@ -98,4 +98,4 @@ def error_message(error: BaseException) -> str:
     text = str(error.__cause__ or error) if isinstance(error, HydraException) else str(error)
     if match := re.search(r"Could not override '([^']+)'", f"{error}"):
         return f"{match[1]}: there is no such setting; --help shows all"
-    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+    return " ".join(text.split())

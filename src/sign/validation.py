@@ -10,24 +10,22 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from sign.errors import FieldError
 
-INFINITY = float("inf")
-
 
 @dataclass(frozen=True)
 class Range:
     """Bounds of a number: ``low`` and ``high`` are included, ``below`` is not."""
 
     low: float
-    high: float = INFINITY
-    below: float = INFINITY
+    high: float = math.inf
+    below: float = math.inf
 
     def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high and (value < self.below or self.below == INFINITY)
+        return self.low <= value <= self.high and value < self.below
 
     def __str__(self) -> str:
-        if self.below < INFINITY:
+        if self.below < math.inf:
             return f">= {self.low:g} and < {self.below:g}"
-        return f">= {self.low:g}" if self.high == INFINITY else f">= {self.low:g} and <= {self.high:.10g}"
+        return f">= {self.low:g}" if self.high == math.inf else f">= {self.low:g} and <= {self.high:.10g}"
 
 
 Power = Annotated[int, Range(0)]
@@ -58,16 +56,12 @@ def check(name: str, value: Any, hint: Any) -> None:
         if not isinstance(value, bool):
             raise FieldError(name, value, "must be true or false")
     elif hint in (int, float):
-        if not _is_number(value, hint) or (bounds is not None and value not in bounds):
-            kind = "an integer" if hint is int else "a number"
+        kind, types = ("an integer", (int,)) if hint is int else ("a number", (int, float))
+        is_number = isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value)
+        if not is_number or (bounds is not None and value not in bounds):
             raise FieldError(name, value, f"must be {kind}" + (f" {bounds}" if bounds else ""))
     elif hint is str and not (isinstance(value, str) and value):
         raise FieldError(name, value, "must be a non-empty string")
-
-
-def _is_number(value: Any, kind: type) -> bool:
-    allowed = int if kind is int else (int, float)
-    return isinstance(value, allowed) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class Validated:

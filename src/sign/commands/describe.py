@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from omegaconf import DictConfig, OmegaConf
-from rich.table import Table
+from omegaconf import DictConfig
+from rich.table import Column, Table
 
 from sign.config.instantiate import instantiate_section, writable_folder
 from sign.datasets.base import Dataset
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 def main(cfg: DictConfig) -> None:
     """Load the data set, print its card, plot it, and print the path of the plot."""
-    OmegaConf.resolve(cfg)
     folder = writable_folder("paths.output_dir", cfg.paths.output_dir)
     dataset, engine = instantiate_section(cfg, "dataset", Dataset), instantiate_section(cfg, "engine", Engine)
     from sign.experiments import dataset_card
@@ -31,15 +30,14 @@ def main(cfg: DictConfig) -> None:
 
 def print_card(card: "Card") -> None:
     """Print the statistics of a graph."""
-    table = Table(title=card.name, title_justify="left", show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in _lines(card):
-        table.add_row(name, value)
+    columns = Column(no_wrap=True), Column(overflow="fold")
+    table = Table(*columns, title=card.name, title_justify="left", show_header=False)
+    for row in _rows(card):
+        table.add_row(*row)
     console.print(table)
 
 
-def _lines(card: "Card") -> list[tuple[str, str]]:
+def _rows(card: "Card") -> list[tuple[str, str]]:
     degrees, sizes = card.degrees, card.class_sizes
     kind = f"{'directed' if card.directed else 'undirected'}, {'weighted' if card.weighted else 'unweighted'}"
     homophily = "not defined for multilabel data"
@@ -49,16 +47,13 @@ def _lines(card: "Card") -> list[tuple[str, str]]:
     classes += f"; {sizes.min():,} to {sizes.max():,} nodes each"
     if card.untrained:
         classes += f"; {card.untrained} without a training node"
+    neighbours = f"{degrees.min():,} to {degrees.max():,}, median {np.median(degrees):g}, mean {degrees.mean():.2f}"
     hop = f"{memory.format_size(card.hop_bytes)} in the store; a product takes about {card.hop_seconds:.2g} s here"
     return [
         ("nodes", f"{card.nodes:,}"),
         ("edges", f"{card.edges:,} {kind}; {card.loops:,} self-loops"),
         ("duplicates", _duplicates(card)),
-        (
-            "neighbours",
-            f"{degrees.min():,} to {degrees.max():,}, median {np.median(degrees):g}, mean {degrees.mean():.2f}; "
-            f"{card.isolated:,} isolated nodes",
-        ),
+        ("neighbours", f"{neighbours}; {card.isolated:,} isolated nodes"),
         ("components", f"{card.components:,}; the largest has {card.largest / card.nodes:.1%} of the nodes"),
         ("homophily", homophily),
         ("labels", f"{classes}; {card.unlabelled:,} nodes unlabelled"),
@@ -69,9 +64,7 @@ def _lines(card: "Card") -> list[tuple[str, str]]:
 
 
 def _duplicates(card: "Card") -> str:
-    if card.duplicates is None:
-        return "unknown"
     if not card.duplicates:
-        return "none"
+        return "unknown" if card.duplicates is None else "none"
     same = "an edge again" if card.directed else "an edge again, or its reverse"
     return f"{card.duplicates:,} of {card.edges + card.duplicates:,} listed edges are {same}"

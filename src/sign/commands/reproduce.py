@@ -40,10 +40,8 @@ def request_of(cfg: DictConfig) -> Request:
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg)
     paths = plain.pop("paths")
-    known = {field.name for field in fields(Request)}
-    for name in plain:
-        if name not in known:
-            raise SignError(f"{name}: there is no such setting; --help shows all")
+    for name in plain.keys() - {field.name for field in fields(Request)}:
+        raise SignError(f"{name}: there is no such setting; --help shows all")
     settings, datasets = plain.pop("settings"), plain.pop("datasets")
     if not isinstance(settings, dict):
         raise SignError(f"settings={settings}: name what to set, such as +settings.trainer.accelerator=gpu")
@@ -54,10 +52,8 @@ def request_of(cfg: DictConfig) -> Request:
         datasets=tuple(_datasets(datasets, paths)),
     )
     if request.table is None and request.figure is None:
-        raise SignError(
-            f"table=null: choose what to reproduce: table={', '.join((*TABLES, 'all', 'smoke'))}, "
-            f"or figure={', '.join(FIGURES)}"
-        )
+        choices = f"table={', '.join((*TABLES, 'all', 'smoke'))}, or figure={', '.join(FIGURES)}"
+        raise SignError(f"table=null: choose what to reproduce: {choices}")
     if request.datasets and (request.smoke or "triangles" not in request.figures):
         raise SignError(f"datasets={datasets}: only figure=triangles takes a list of data sets")
     writable_folder("paths.output_dir", request.output_dir)
@@ -76,6 +72,4 @@ def _datasets(entries: Any, paths: Mapping[str, str]) -> Iterator[Dataset]:
         if name not in choices:
             raise SignError(f"datasets={name}: no such data set; choose from {', '.join(choices)}")
         node = OmegaConf.merge(OmegaConf.load(CONF / "dataset" / f"{name}.yaml"), changes)
-        cfg = OmegaConf.create({"dataset": node, "paths": dict(paths)})
-        OmegaConf.resolve(cfg)
-        yield instantiate_section(cfg, "dataset", Dataset)
+        yield instantiate_section(OmegaConf.create({"dataset": node, "paths": dict(paths)}), "dataset", Dataset)

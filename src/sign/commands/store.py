@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
-from rich.table import Table
+from rich.table import Column, Table
 
 from sign.config.configure import compose, configure, override
 from sign.config.identity import identity
@@ -32,16 +32,11 @@ class StoreRequest(Validated):
     damaged: bool
     dry_run: bool
 
-    @classmethod
-    def taken_from(cls, cfg: DictConfig) -> "StoreRequest":
-        """Remove the command's own settings from a configuration, which then is one of a training run."""
-        with open_dict(cfg):
-            return cls(**{field.name: cfg.pop(field.name) for field in fields(cls)})
-
 
 def main(cfg: DictConfig) -> None:
     """Do what ``action`` says."""
-    request = StoreRequest.taken_from(cfg)
+    with open_dict(cfg):  # what remains is the configuration of a training run
+        request = StoreRequest(**{field.name: cfg.pop(field.name) for field in fields(StoreRequest)})
     if request.action == "export":
         export(request, configure(cfg))
         return
@@ -60,11 +55,9 @@ def show(root: Path) -> None:
     """Print a table of the stored hops."""
     from sign.store.maintenance import folders, read_entry
 
-    table = Table(title=f"{root.resolve()}", title_justify="left", show_lines=True)
-    table.add_column("data set")
-    table.add_column("operator, folder", overflow="fold")
-    for column in ("hops", "rows", "size", "used"):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = [Column(name, justify="right", no_wrap=True) for name in ("hops", "rows", "size", "used")]
+    columns = [Column("data set"), Column("operator, folder", overflow="fold"), *columns]
+    table = Table(*columns, title=f"{root.resolve()}", title_justify="left", show_lines=True)
     total = 0
     for entry in map(read_entry, folders(root)):
         size, key = entry.size(), entry.key
@@ -105,8 +98,7 @@ def prune(root: Path, request: StoreRequest) -> None:
         console.print(f"skipped, a run is writing to it: {path}", soft_wrap=True)
     for path in pruning.removed:
         console.print(f"{'would remove' if request.dry_run else 'removed'} {path}", soft_wrap=True)
-    verb = "would be freed" if request.dry_run else "freed"
-    console.print(f"{memory.format_size(pruning.freed)} {verb}")
+    console.print(f"{memory.format_size(pruning.freed)} {'would be freed' if request.dry_run else 'freed'}")
 
 
 def operator_text(key: Mapping[str, Any]) -> str:
@@ -125,13 +117,9 @@ def power_ranges(powers: list[int]) -> str:
     >>> power_ranges([1, 2, 3, 4, 6])
     '1 to 4, 6'
     """
-    runs: list[list[int]] = []
-    for power in sorted(powers):
-        if runs and power == runs[-1][-1] + 1:
-            runs[-1].append(power)
-        else:
-            runs.append([power])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
+    first = [power for power in sorted(powers) if power - 1 not in powers]
+    last = [power for power in sorted(powers) if power + 1 not in powers]
+    return ", ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in zip(first, last, strict=True))
 
 
 def age_text(days: float) -> str:
@@ -167,10 +155,7 @@ def training_overrides(settings: Settings, model: str, folder: Path) -> list[str
         {name: value for name, value in identity(config).items() if not name.startswith(EXPORTED)}
         for config in (plain, settings.config)
     )
-    overrides += [f"~{name}" for name in defaults if name not in wanted]
-    for name, value in wanted.items():
-        if name not in defaults:
-            overrides.append("+" + override(name, value))
-        elif defaults[name] != value:
-            overrides.append(override(name, value))
-    return overrides
+    removed = [f"~{name}" for name in defaults if name not in wanted]
+    added = [f"+{override(name, value)}" for name, value in wanted.items() if name not in defaults]
+    changed = [override(name, wanted[name]) for name, value in defaults.items() if wanted.get(name, value) != value]
+    return [*overrides, *removed, *added, *changed]

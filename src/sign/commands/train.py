@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from omegaconf import DictConfig
-from rich.table import Table
+from rich.table import Column, Table
 
 from sign.config.configure import configure
 from sign.config.settings import Settings
@@ -42,9 +42,7 @@ def main(cfg: DictConfig) -> float:
 def print_run(settings: Settings, metrics: dict[str, float]) -> None:
     """Print the summary of a run."""
     title = f"{settings.title} on {settings.dataset.name}, seed {settings.seed}"
-    table = Table(title=title, title_justify="left", show_header=False)
-    table.add_column(style="dim")
-    table.add_column(justify="right")
+    table = Table(Column(style="dim"), Column(justify="right"), title=title, title_justify="left", show_header=False)
     table.add_row("parameters", f"{metrics['parameters']:,}")
     table.add_row("epochs", f"{metrics['epochs']}")
     for name in SCORES:
@@ -62,10 +60,8 @@ def print_series(series: Series) -> None:
     """Print the summary of a series."""
     description, metrics = series.description, series.metrics
     title = f"{description['model']} on {description['dataset']}, {len(series.seeds)} seeds"
-    table = Table("", "mean", "± deviation", title=title, title_justify="left")
-    table.columns[0].style = "dim"
-    for column in table.columns[1:]:
-        column.justify = "right"
+    columns = Column(style="dim"), Column("mean", justify="right"), Column("± deviation", justify="right")
+    table = Table(*columns, title=title, title_justify="left")
     rows = [(f"{split}/{name}", f"{split} {name.replace('_', '-')}", 4) for name in SCORES for split in SPLITS]
     rows += [("epochs", "epochs", 3), *((name, f"{label}, s", 3) for name, label in SECONDS.items())]
     for name, label, digits in rows:

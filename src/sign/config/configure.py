@@ -17,6 +17,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
+from sign.config.identity import CHANGES_NUMBERS
 from sign.config.instantiate import TRUST, build, instantiate_section, writable_folder
 from sign.config.resume import check_content, resumed_config, run_folder_of
 from sign.config.settings import Powers, Settings
@@ -29,11 +30,10 @@ from sign.runs import CHECKPOINTS
 from sign.store.store import Store
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training
-from sign.validation import Count, Power, Range, Seed, check
+from sign.validation import Count, Range, Seed, check
 
 CONF = Path(__file__).resolve().parents[3] / "conf"
 MODEL_KEYS = ("name", "title", "branches", "operators")
-SINGLE = ("seed", "runs", "ckpt_path", "job_type", "group", "trial", "experiment")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
 
 
@@ -79,7 +79,9 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         overrides = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
     if run := run_folder_of(OmegaConf.select(cfg, "ckpt_path")):
         cfg = resumed_config(cfg, run, overrides)
-    experiment = OmegaConf.select(cfg, "experiment") if run else _chosen_experiment(cfg)
+    experiment = OmegaConf.select(cfg, "experiment")
+    if experiment is None and not run and HydraConfig.initialized():
+        experiment = HydraConfig.get().runtime.choices.get("experiment")  # the file of conf/experiment
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
     plain["experiment"] = experiment
@@ -95,6 +97,8 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     dataset = instantiate_section(cfg, "dataset", Dataset)
     if run:
         check_content(dataset, run)
+    if (checkpoint := plain["ckpt_path"]) is not None and not Path(str(checkpoint)).is_file():
+        raise SignError(f"ckpt_path={checkpoint}: no such file; a run keeps its own under {CHECKPOINTS}/")
     title = model["title"] or _title(model["name"], powers)
     return Settings(
         dataset=dataset,
@@ -111,7 +115,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         device=build("trainer", Device, plain["trainer"]),
         seed=plain["seed"],
         output_dir=writable_folder("paths.output_dir", plain["paths"]["output_dir"]),
-        ckpt_path=_checkpoint(plain["ckpt_path"]),
+        ckpt_path=None if checkpoint is None else Path(str(checkpoint)),
         config=plain,
         runs=plain.get("runs", 1),
         job_type=plain.get("job_type", "train"),
@@ -120,19 +124,12 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     )
 
 
-def _chosen_experiment(cfg: DictConfig) -> str | None:
-    """The file of ``conf/experiment`` that was chosen, on the command line or by whoever composed ``cfg``."""
-    if (name := OmegaConf.select(cfg, "experiment")) is None and HydraConfig.initialized():
-        name = HydraConfig.get().runtime.choices.get("experiment")
-    return None if name is None else str(name)
-
-
 def _check_outline(plain: dict[str, Any]) -> None:
     """Check that all sections are present, and nothing else."""
     for name in SECTIONS:
         if not isinstance(plain.get(name), dict):
             raise SignError(f"{name}={plain.get(name)}: a run needs this section; --help shows its choices")
-    for name in set(plain) - {*SECTIONS, *SINGLE}:
+    for name in plain.keys() - CHANGES_NUMBERS.keys():
         raise SignError(f"{name}: there is no such setting; --help shows all")
     check("seed", plain.get("seed"), Seed)
     check("runs", plain.get("runs", 1), Count)
@@ -153,32 +150,17 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
     powers = {}
     for letter in model["operators"]:
         power: Any = model.get(letter)
-        try:
-            check(letter, power, Power)
-        except FieldError:
-            advice = f"a power must be an integer >= 0; use model.{letter}=0 to leave it out"
-            raise FieldError(f"model.{letter}", power, advice) from None
+        if type(power) is not int or power < 0:
+            rule = f"a power must be an integer >= 0; use model.{letter}=0 to leave it out"
+            raise FieldError(f"model.{letter}", power, rule)
         powers[letter] = (instantiate_section(cfg, f"model.operators.{letter}", Operator), power)
     return powers
 
 
 def _title(name: str, powers: Powers) -> str:
-    """The model as the paper writes it: SIGN(p,s,t), or SIGN(p,d,f) where only those are used.
-
-    An operator that the paper does not have is named.
-    """
-    exponents = {letter: power for letter, (_, power) in powers.items()}
-    used = {letter for letter, power in exponents.items() if power}
-    letters = "pdf" if used & set("df") and not used & set("st") else "pst"
-    shown = [str(exponents.get(letter, 0)) for letter in letters]
-    shown += [f"{letter}={exponents[letter]}" for letter in exponents if letter in used - set(letters)]
+    """The model as the paper writes it, SIGN(p,s,t), or SIGN(p,d,f); operators that it does not have are named."""
+    used = {letter: power for letter, (_, power) in powers.items() if power}
+    letters = "pdf" if used.keys() & set("df") and not used.keys() & set("st") else "pst"
+    shown = [str(used.get(letter, 0)) for letter in letters]
+    shown += [f"{letter}={power}" for letter, power in used.items() if letter not in letters]
     return f"{name}({','.join(shown)})"
-
-
-def _checkpoint(value: Any) -> Path | None:
-    if value is None:
-        return None
-    path = Path(str(value))
-    if not path.is_file():
-        raise SignError(f"ckpt_path={value}: no such file; a run keeps its own under {CHECKPOINTS}/")
-    return path

@@ -62,10 +62,10 @@ def identity(config: Mapping[str, Any], content: str | None = None) -> dict[str,
     {'seed': 0, 'model.p': 2, 'store.dtype': 'float32'}
     """
     flat = flatten(config)
-    found = {name: value for name, value in flat.items() if changes_numbers(name)}
-    if content or flat.get("dataset.path"):
-        found.setdefault(CONTENT, content or flat["dataset.path"])
-    return found
+    counted = {name: value for name, value in flat.items() if changes_numbers(name)}
+    if files := content or flat.get("dataset.path"):
+        counted.setdefault(CONTENT, files)
+    return counted
 
 
 def fingerprint(config: Mapping[str, Any], content: str | None = None) -> str:

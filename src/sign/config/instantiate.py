@@ -50,7 +50,8 @@ def instantiate_section(cfg: DictConfig, name: str, kind: type[Section]) -> Sect
         if "whitelist" in str(error):
             advice = f"set {TRUST}={target.split('.')[0]} in the environment to allow your own module"
             raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
-        raise SignError(f"{name}: {_one_line(error.__cause__ or error)}") from error
+        text = str(error.__cause__ or error).partition("\nfull_key:")[0]
+        raise SignError(f"{name}: {' '.join(text.split())}") from error
     if not isinstance(instance, kind):
         raise SignError(f"{name}._target_={target}: is not a subclass of {kind.__name__}")
     return instance
@@ -67,8 +68,3 @@ def writable_folder(name: str, value: Any) -> Path:
     except OSError as error:
         why = reason(error).lower()
     raise SignError(f"{name}={value}: cannot be written ({why}); choose another folder")
-
-
-def _one_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if not line.startswith("full_key")]
-    return " ".join(line for line in lines if line)

@@ -40,21 +40,23 @@ def resumed_config(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> Dict
     resumed.ckpt_path = cfg.ckpt_path
     parsed = OverridesParser.create().parse_overrides(list(overrides))
     choices = [override for override in parsed if _is_choice(override, cfg, resumed)]
-    values = [override for override in parsed if override not in choices]
-    for override in (*choices, *values):
-        name = _name(override)
+    for override in (*choices, *(override for override in parsed if override not in choices)):
+        name, value = _name(override), override.value()
         if name == "ckpt_path":
             continue
         if name in GLOBAL:
-            kept = name == "experiment" and override.value() == resumed.get("experiment")
+            kept = name == "experiment" and value == resumed.get("experiment")
         elif override in choices:
             kept = _choose(name, cfg, resumed)
         else:
-            kept = all(_set(key, cfg, resumed) for key in _keys(override))
+            keys = [f"{name}.{key}" for key in flatten(value)] if isinstance(value, dict) and value else [name]
+            kept = all(_set(key, cfg, resumed) for key in keys)
         if not kept:
+            before = OmegaConf.select(resumed, name)
+            shown = before.get("name", before.get("_target_")) if isinstance(before, DictConfig) else before
             raise SignError(
                 f"{override.input_line}: would change the numbers of the run that ckpt_path={cfg.ckpt_path} resumes "
-                f"({name}={_shown(resumed, name)}); leave it out, or start a new run without ckpt_path"
+                f"({name}={shown}); leave it out, or start a new run without ckpt_path"
             )
     return resumed
 
@@ -76,15 +78,8 @@ def _name(override: Override) -> str:
 
 def _is_choice(override: Override, cfg: DictConfig, resumed: DictConfig) -> bool:
     """Whether an override chooses a file of a group, in place of a value."""
-    name, value = _name(override), override.value()
-    sections = (OmegaConf.select(config, name) for config in (cfg, resumed))
-    return isinstance(value, str) and all(isinstance(section, DictConfig) for section in sections)
-
-
-def _keys(override: Override) -> list[str]:
-    """The keys that an override gives values: several, if it gives a mapping."""
-    name, value = _name(override), override.value()
-    return [f"{name}.{key}" for key in flatten(value)] if isinstance(value, dict) and value else [name]
+    sections = (OmegaConf.select(config, _name(override)) for config in (cfg, resumed))
+    return isinstance(override.value(), str) and all(isinstance(section, DictConfig) for section in sections)
 
 
 def _choose(name: str, cfg: DictConfig, resumed: DictConfig) -> bool:
@@ -126,11 +121,6 @@ def _follow(key: str, cfg: DictConfig, resumed: DictConfig) -> None:
     for other, value in flatten(unresolved).items():
         if value == f"${{{key}}}" and not changes_numbers(other):
             OmegaConf.update(resumed, other, OmegaConf.select(resumed, key), merge=False)
-
-
-def _shown(resumed: DictConfig, name: str) -> Any:
-    value = OmegaConf.select(resumed, name)
-    return value.get("name", value.get("_target_")) if isinstance(value, DictConfig) else value
 
 
 def _plain(value: Any) -> Any:
