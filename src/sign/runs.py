@@ -26,6 +26,7 @@ METRICS = "metrics.json"
 SERIES = "series.json"
 STUDY = "study.json"
 CHECKPOINTS = "checkpoints"
+HOP_COSTS = ("products", "rows_computed", "rows_saved")  # entries of run.json
 
 
 @dataclass(frozen=True)

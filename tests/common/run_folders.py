@@ -83,22 +83,22 @@ def make_study(folder: Path, trials: int = 30) -> dict[str, Any]:
     for number in range(trials):
         rate, dropout = 10 ** draw.uniform(-4, -1), draw.uniform(0, 0.9)
         loss = (math.log10(rate) + 2.3) ** 2 * 0.2 + dropout * 0.05 + draw.uniform(0, 0.02) + 0.5
-        state = {3: "FAIL", 5: "PRUNED"}.get(number, "COMPLETE")
+        state = {3: "fail", 5: "pruned"}.get(number, "complete")
         listed.append(
             {
                 "number": number,
                 "state": state,
-                "value": None if state == "FAIL" else loss,
+                "value": None if state == "fail" else loss,
                 "params": {"training.learning_rate": rate, "model.dropout": dropout},
                 "seconds": 3 + draw.uniform(0, 2),
-                "reason": "training diverged" if state == "FAIL" else None,
+                "reason": "training diverged" if state == "fail" else None,
                 "device": "cpu",
                 "folder": f"trial-{number:04d}",
             }
         )
     importances = {"training.learning_rate": 0.81, "model.dropout": 0.19}
-    study = {"study": "flickr-search", "direction": "minimize", "space": {}, "trials": listed, "best": None}
-    study |= {"importances": importances}
+    study = {"study": "flickr-search", "direction": "minimize", "metric": "val/loss", "space": {}, "best": None}
+    study |= {"trials": listed, "importances": importances}
     folder.mkdir(parents=True)
     (folder / "study.json").write_text(json.dumps(study))
     return study

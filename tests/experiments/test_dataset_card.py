@@ -36,30 +36,28 @@ def kite() -> Graph:
 
 def test_the_card_of_a_kite(kite: Graph) -> None:
     card = dataset_card.card_of(kite, ENGINE)
-    assert (card.nodes, card.edges, card.loops, card.isolated) == (7, 6, 1, 1)
+    assert (card.edges, card.loops, card.isolated) == (6, 1, 1)
     assert card.degrees.tolist() == [2, 2, 3, 1, 1, 1, 0]
     assert (card.components, card.largest) == (3, 4)
     assert card.homophily == pytest.approx(2 / 5)  # 0 - 1 and 2 - 3, of five that are no loops
     assert card.class_sizes.tolist() == [3, 3, 0]
     assert (card.unlabelled, card.untrained) == (1, 2)
     assert card.splits == {"train": 2, "val": 1, "test": 2}
-    assert (card.columns, card.density) == (5, pytest.approx(1 / 7))
+    assert card.density == pytest.approx(1 / 7)
     assert card.hop_bytes == 5 * 5 * 4
     assert card.hop_seconds > 0
 
 
 def test_directed_edges_are_counted_once_and_neighbours_in_both_directions() -> None:
     card = dataset_card.card_of(graph_of([(0, 1), (1, 0), (1, 2)], 3, directed=True), ENGINE)
-    assert (card.edges, card.directed) == (3, True)
+    assert card.edges == 3
     assert card.degrees.tolist() == [1, 2, 1]
     assert card.components == 1
 
 
 def test_duplicate_edges_are_counted() -> None:
     listed = [(0, 1), (1, 0), (1, 2), (1, 2), (2, 2), (2, 2)]
-    undirected, directed = (
-        dataset_card.card_of(graph_of(listed, 3, directed=way), ENGINE) for way in (False, True)
-    )
+    undirected, directed = (dataset_card.card_of(graph_of(listed, 3, directed=way), ENGINE) for way in (False, True))
     assert (undirected.edges, undirected.loops, undirected.duplicates) == (3, 1, 3)
     assert (directed.edges, directed.loops, directed.duplicates) == (4, 1, 2)
     assert dataset_card.card_of(graph_of(listed[1:3], 3), ENGINE).duplicates == 0

@@ -13,9 +13,9 @@ def test_study_has_the_best_value_so_far_per_trial(tmp_path: Path) -> None:
     (tmp_path / "bad" / "study.json").write_text('{"trials": 3}')
     (study,), (problem,) = read_studies([tmp_path])
     assert problem.reason == "damaged: study.json: has no list of trials"
-    assert (study["dataset"], study["direction"]) == ("flickr", "minimize")
+    assert (study["dataset"], study["metric"]) == ("flickr", "val/loss")
     assert list(study["importances"]) == ["training.learning_rate", "model.dropout"]
-    complete = [trial["value"] for trial in written["trials"] if trial["state"] == "COMPLETE"]
+    complete = [trial["value"] for trial in written["trials"] if trial["state"] == "complete"]
     assert study["trials"][-1]["best"] == min(complete)
     assert study["trials"][3]["value"] is None
     assert study["trials"][3]["reason"] == "training diverged"

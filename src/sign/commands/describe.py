@@ -31,34 +31,35 @@ def main(cfg: DictConfig) -> None:
 def print_card(card: "Card") -> None:
     """Print the statistics of a graph."""
     columns = Column(no_wrap=True), Column(overflow="fold")
-    table = Table(*columns, title=card.name, title_justify="left", show_header=False)
+    table = Table(*columns, title=card.graph.name, title_justify="left", show_header=False)
     for row in _rows(card):
         table.add_row(*row)
     console.print(table)
 
 
 def _rows(card: "Card") -> list[tuple[str, str]]:
-    degrees, sizes = card.degrees, card.class_sizes
-    kind = f"{'directed' if card.directed else 'undirected'}, {'weighted' if card.weighted else 'unweighted'}"
+    graph, degrees, sizes = card.graph, card.degrees, card.class_sizes
+    weighted = graph.adjacency.weights is not None
+    kind = f"{'directed' if graph.directed else 'undirected'}, {'weighted' if weighted else 'unweighted'}"
     homophily = "not defined for multilabel data"
     if card.homophily is not None:
         homophily = f"{card.homophily:.3f} of the edges between labelled nodes join equal labels"
-    classes = f"{len(sizes)} {'labels, any number per node' if card.multilabel else 'classes'}"
+    classes = f"{len(sizes)} {'labels, any number per node' if graph.multilabel else 'classes'}"
     classes += f"; {sizes.min():,} to {sizes.max():,} nodes each"
     if card.untrained:
         classes += f"; {card.untrained} without a training node"
     neighbours = f"{degrees.min():,} to {degrees.max():,}, median {np.median(degrees):g}, mean {degrees.mean():.2f}"
     hop = f"{memory.format_size(card.hop_bytes)} in the store; a product takes about {card.hop_seconds:.2g} s here"
     return [
-        ("nodes", f"{card.nodes:,}"),
+        ("nodes", f"{graph.nodes:,}"),
         ("edges", f"{card.edges:,} {kind}; {card.loops:,} self-loops"),
         ("duplicates", _duplicates(card)),
         ("neighbours", f"{neighbours}; {card.isolated:,} isolated nodes"),
-        ("components", f"{card.components:,}; the largest has {card.largest / card.nodes:.1%} of the nodes"),
+        ("components", f"{card.components:,}; the largest has {card.largest / graph.nodes:.1%} of the nodes"),
         ("homophily", homophily),
         ("labels", f"{classes}; {card.unlabelled:,} nodes unlabelled"),
         ("splits", ", ".join(f"{size:,} {split}" for split, size in card.splits.items())),
-        ("features", f"{card.columns:,} columns, {card.density:.1%} not zero"),
+        ("features", f"{graph.features.shape[1]:,} columns, {card.density:.1%} not zero"),
         ("one hop", hop),
     ]
 
@@ -66,5 +67,5 @@ def _rows(card: "Card") -> list[tuple[str, str]]:
 def _duplicates(card: "Card") -> str:
     if not card.duplicates:
         return "unknown" if card.duplicates is None else "none"
-    same = "an edge again" if card.directed else "an edge again, or its reverse"
+    same = "an edge again" if card.graph.directed else "an edge again, or its reverse"
     return f"{card.duplicates:,} of {card.edges + card.duplicates:,} listed edges are {same}"

@@ -1,16 +1,16 @@
 """The card of a graph: its statistics before training, and the cost of a hop on this machine."""
 
-import time
+import timeit
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from sign.engines.base import Engine
-from sign.graph.csr import CSR, Array
+from sign.graph.csr import Array
 from sign.graph.csr_transforms import remove_self_loops
-from sign.graph.features import Features
 from sign.graph.graph import SPLITS, Graph
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.system import arrays
@@ -24,47 +24,23 @@ ROUNDS = 3
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """Statistics of a graph.
+    """A graph, its statistics, and the cost of a hop on this machine."""
 
-    Attributes
-    ----------
-    degrees
-        Distinct neighbours per node, in both directions, without self-loops.
-    homophily
-        The fraction of edges between labelled nodes, without self-loops, that join equal labels; None for multilabel
-        data, for which it is not defined.
-    duplicates
-        Edges that were listed more than once, in an undirected graph in either direction; None if unknown.
-    class_sizes
-        Nodes per class.
-    untrained
-        Classes without a training node.
-    hop_bytes
-        Size of one hop: the rows that some split uses, in float32.
-    hop_seconds
-        Time of one product of the normalised adjacency with all rows, extrapolated from a few columns.
-    """
-
-    name: str
-    nodes: int
+    graph: Graph
     edges: int
-    directed: bool
-    weighted: bool
-    degrees: Array
-    components: int
-    largest: int
     loops: int
-    duplicates: int | None
-    homophily: float | None
-    class_sizes: Array
+    duplicates: int | None  # edges listed more than once, in an undirected graph in either direction; None if unknown
+    degrees: Array  # distinct neighbours per node, in both directions, without self-loops
+    components: int
+    largest: int  # nodes of the largest component
+    homophily: float | None  # None for multilabel data, for which it is not defined
+    class_sizes: Array  # nodes per class
     unlabelled: int
-    untrained: int
-    multilabel: bool
+    untrained: int  # classes without a training node
     splits: dict[str, int]
-    columns: int
-    density: float
-    hop_bytes: int
-    hop_seconds: float
+    density: float  # the fraction of features that are not zero
+    hop_bytes: int  # of the rows that some split uses, in float32
+    hop_seconds: float  # of one product of the normalised adjacency with all rows
 
     @property
     def isolated(self) -> int:
@@ -78,42 +54,30 @@ def card_of(graph: Graph, engine: Engine) -> Card:
     loops = graph.adjacency.entries - remove_self_loops(graph.adjacency).entries
     edges = graph.adjacency.entries if graph.directed else (graph.adjacency.entries + loops) // 2
     listed = graph.adjacency.listed_edges
-    components, largest = _components(simple)
-    rows = sum(len(graph.nodes_of(split)) for split in SPLITS)
+    components, members = connected_components(simple.to_scipy(), directed=False)
+    splits = {split: len(graph.nodes_of(split)) for split in SPLITS}
+    nonzero = sum(int(np.count_nonzero(graph.features[part])) for part in arrays.chunks(graph.features))
     return Card(
-        name=graph.name,
-        nodes=graph.nodes,
+        graph=graph,
         edges=edges,
-        directed=graph.directed,
-        weighted=graph.adjacency.weights is not None,
-        degrees=np.diff(simple.indptr),
-        components=components,
-        largest=largest,
         loops=loops,
         duplicates=None if listed is None else listed - edges,
+        degrees=np.diff(simple.indptr),
+        components=int(components),
+        largest=int(np.bincount(members).max()),
         homophily=None if graph.multilabel else _homophily(graph),
         class_sizes=_class_sizes(graph, np.arange(graph.nodes)),
         unlabelled=int((graph.labels.reshape(graph.nodes, -1) < 0).any(axis=1).sum()),
         untrained=int((_class_sizes(graph, graph.train) == 0).sum()),
-        multilabel=graph.multilabel,
-        splits={split: len(graph.nodes_of(split)) for split in SPLITS},
-        columns=graph.features.shape[1],
-        density=_density(graph.features),
-        hop_bytes=4 * rows * graph.features.shape[1],
+        splits=splits,
+        density=nonzero / graph.features.size,
+        hop_bytes=4 * sum(splits.values()) * graph.features.shape[1],
         hop_seconds=_seconds(graph, engine),
     )
 
 
-def _components(simple: CSR) -> tuple[int, int]:
-    """The number of connected components, and of the nodes of the largest."""
-    from scipy.sparse.csgraph import connected_components
-
-    count, member = connected_components(simple.to_scipy(), directed=False)
-    return int(count), int(np.bincount(member).max())
-
-
 def _homophily(graph: Graph) -> float:
-    """See :class:`Card`; NaN if no edge joins two labelled nodes."""
+    """The fraction of edges between labelled nodes, without self-loops, that join equal labels; NaN without any."""
     csr, labels = graph.adjacency, graph.labels
     equal = joined = 0
     for part in arrays.chunks(csr.indices):
@@ -132,23 +96,12 @@ def _class_sizes(graph: Graph, nodes: Array) -> Array:
     return np.pad(counts, (0, graph.classes - len(counts)))
 
 
-def _density(features: Features) -> float:
-    """The fraction of features that are not zero."""
-    nonzero = sum(int(np.count_nonzero(features[part])) for part in arrays.chunks(features))
-    return nonzero / features.size
-
-
 def _seconds(graph: Graph, engine: Engine) -> float:
     """The shortest of a few products with some columns, extrapolated to all; the first, which compiles, aside."""
     matrix = NormalizedAdjacency().matrix(graph)
     columns = min(max(arrays.CACHE_LINE, WORK // (matrix.csr.entries + graph.nodes)), graph.features.shape[1])
     x = np.ascontiguousarray(graph.features[:, :columns], np.float32)
-    engine.product(matrix, x)
-    seconds = []
-    for _ in range(ROUNDS):
-        began = time.perf_counter()
-        engine.product(matrix, x)
-        seconds.append(time.perf_counter() - began)
+    _, *seconds = timeit.repeat(lambda: engine.product(matrix, x), number=1, repeat=1 + ROUNDS)
     return float(min(seconds) * graph.features.shape[1] / columns)
 
 
@@ -165,20 +118,18 @@ def draw(card: Card) -> "Figure":
         # Bins grow with the degree: the plot shows nodes per degree of a bin.
         left.plot(np.sqrt(edges[:-1] * (edges[1:] - 0.999)), counts / np.diff(edges), "o", color="#31688e")
         left.set(xscale="log", yscale="log")
-    left.set(
-        title=f"degrees ({card.isolated:,} nodes of degree 0)", xlabel="neighbours", ylabel="nodes per degree"
-    )
+    left.set(title=f"degrees ({card.isolated:,} isolated nodes)", xlabel="neighbours", ylabel="nodes per degree")
     middle.bar(np.arange(len(card.class_sizes)), np.sort(card.class_sizes)[::-1], color="#31688e")
     middle.set(title="class balance", xlabel="classes, largest first", ylabel="nodes")
     right.bar(list(card.splits), list(card.splits.values()), color="#31688e")
     right.set(title="splits", ylabel="nodes")
-    figure.suptitle(f"{card.name}: {card.nodes:,} nodes, {card.edges:,} edges", fontsize=11)
+    figure.suptitle(f"{card.graph.name}: {card.graph.nodes:,} nodes, {card.edges:,} edges", fontsize=11)
     return figure
 
 
 def save(card: Card, folder: Path) -> Path:
     """Save the plot of a card in ``folder``; returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{card.name}.png"
+    file = folder / f"{card.graph.name}.png"
     draw(card).savefig(file, dpi=150)
     return file

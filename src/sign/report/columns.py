@@ -8,29 +8,20 @@ from sign.system import memory
 
 MISSING = "—"
 NUMERIC = ("count", "score", "difference", "seconds", "bytes")  # kinds that are aligned to the right
+ESCAPES = str.maketrans({**{c: f"\\{c}" for c in "\\`*_[]"}, **{c: f"&#{ord(c)};" for c in "|<>"}})  # of Markdown
 
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """A column of a table.
-
-    Parameters
-    ----------
-    key, title, kind, hint
-        The value of a row that is shown, the heading, the format and an explanation.
-    spread, digits
-        Keys of the standard deviation and of the number of decimals.
-    bar
-        Whether the page draws a bar behind the number.
-    """
+    """A column of a table: the key of its values in the rows, the heading, the format and an explanation."""
 
     key: str
     title: str
     kind: str = "text"
     hint: str = ""
-    spread: str = ""
-    bar: bool = False
-    digits: str = ""
+    spread: str = ""  # key of the standard deviation
+    bar: bool = False  # drawn behind the number on the page
+    digits: str = ""  # key of the number of decimals
 
 
 @dataclass(frozen=True)
@@ -59,12 +50,7 @@ RESULTS = TableSpec(
         *DATA_AND_MODEL,
         ColumnSpec("mean", "ours", "score", "test split", spread="std"),
         ColumnSpec("paper", "paper", "score", "as printed", spread="paper_std", digits="paper_digits"),
-        ColumnSpec(
-            "difference",
-            "difference",
-            "difference",
-            "ours minus the paper's; coloured where it exceeds both deviations",
-        ),
+        ColumnSpec("difference", "difference", "difference", "ours minus the paper's; coloured beyond both deviations"),
         ColumnSpec("val_mean", "validation", "score", "ours, on the validation split", spread="val_std"),
         ColumnSpec("runs", "runs", "count", "finished runs, one per seed"),
         ColumnSpec("metric", "metric"),
@@ -185,13 +171,6 @@ def markdown(table: TableSpec, rows: Sequence[dict[str, Any]]) -> str:
     lines = [
         [column.title for column in columns],
         ["---:" if column.kind in NUMERIC else "---" for column in columns],
-        *([_escape(cell(row, column)) for column in columns] for row in rows),
+        *([" ".join(cell(row, column).translate(ESCAPES).split()) for column in columns] for row in rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _escape(text: str) -> str:
-    """Text without a meaning in Markdown."""
-    for character in "\\|`*_[]<>":
-        text = text.replace(character, f"&#{ord(character)};" if character in "|<>" else f"\\{character}")
-    return " ".join(text.split())

@@ -1,6 +1,7 @@
 """Metrics per epoch, thinned out so that a page of a thousand runs stays small."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from sign.report.run_records import RunRecord
@@ -17,11 +18,8 @@ def curve(record: RunRecord, points: int = MAX_POINTS) -> dict[str, Any]:
     """
     kept = _kept_epochs(record, points)
     start = _precompute_seconds(record)
-    seconds, total = [], start
-    for row in record.epochs:
-        total += row.get("seconds/epoch", 0.0)
-        seconds.append(total)
-    names = [name for name in (record.epochs or [{}])[0] if name != "epoch"]
+    seconds = list(accumulate((row.get("seconds/epoch", 0.0) for row in record.epochs), initial=start))[1:]
+    names = {name for row in record.epochs[:1] for name in row} - {"epoch"}
     return {
         "of": len(record.epochs),
         "start": _rounded(start),

@@ -1,5 +1,7 @@
 """Groups of runs that differ only in their seed, and the names that distinguish them."""
 
+import json
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +30,6 @@ class Group:
     variant: str
     label: str
     records: list[RunRecord]
-
-    @property
-    def metric(self) -> str:
-        """Accuracy or micro-F1."""
-        return self.records[0].metric
 
     @property
     def finished(self) -> list[RunRecord]:
@@ -70,22 +67,19 @@ def differences(configs: Sequence[FlatConfig]) -> dict[str, dict[str, int]]:
     >>> differences([{"p": 1, "seed": 0}, {"p": 2, "seed": 0}])
     {'p': {'1': 1, '2': 1}}
     """
-    counts: dict[str, dict[str, int]] = {}
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for config in configs:
         for name, value in config.items():
-            values = counts.setdefault(name, {})
-            values[yaml_text(value)] = values.get(yaml_text(value), 0) + 1
+            counts[name][yaml_text(value)] += 1
     for values in counts.values():
-        if missing := len(configs) - sum(values.values()):
+        if missing := len(configs) - values.total():
             values["not set"] = missing
-    return {name: values for name, values in sorted(counts.items()) if len(values) > 1}
+    return {name: dict(values) for name, values in sorted(counts.items()) if len(values) > 1}
 
 
 def yaml_text(value: Any) -> str:
     """A value as a configuration file spells it."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return str(value)
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
 def _label(name: GroupName, same_model: Sequence[GroupName], variant: str) -> str:

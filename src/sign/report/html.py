@@ -16,9 +16,7 @@ from sign.system import memory
 SCRIPTS = ("elements.js", "state.js", "table.js", "chart.js", "figures.js", "main.js")
 
 
-def page_data(
-    records: Sequence[RunRecord], problems: Sequence[FolderProblem], studies: Sequence[Any]
-) -> dict[str, Any]:
+def page_data(records: list[RunRecord], problems: list[FolderProblem], studies: list[Any]) -> dict[str, Any]:
     """All that the page shows, as plain data."""
     groups = sorted(group_runs(records), key=lambda group: group.job_type == SEARCH)
     group_index = {id(record): index for index, group in enumerate(groups) for record in group.records}
@@ -55,11 +53,8 @@ def page_data(
 def render(data: dict[str, Any]) -> str:
     """The page. Data are embedded as JSON, and the script inserts them as text: none of them becomes markup."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
-    parts = {
-        "style": _asset("style.css"),
-        "script": "\n".join(_asset(name) for name in SCRIPTS),
-        "data": text.replace("<", "\\u003c"),
-    }
+    script = "\n".join(_asset(name) for name in SCRIPTS)
+    parts = {"style": _asset("style.css"), "script": script, "data": text.replace("<", "\\u003c")}
     page = _asset("page.html")
     for name, part in parts.items():
         before, _, after = page.partition(f"/*{name}*/")
@@ -99,18 +94,16 @@ def _sortable(value: Any) -> Any:
     return value if value is None or isinstance(value, int | float | str) else str(value)
 
 
-def _facts(
-    records: Sequence[RunRecord], problems: Sequence[FolderProblem], studies: Sequence[Any]
-) -> list[dict[str, str]]:
+def _facts(records: list[RunRecord], problems: list[FolderProblem], studies: list[Any]) -> list[dict[str, str]]:
     """The key figures at the top of the page."""
-    finished = [record for record in records if record.metrics is not None]
-    trained = sum(tables.training_seconds(record) or 0.0 for record in records)
+    finished = sum(record.metrics is not None for record in records)
+    trained = sum(tables.training_seconds(record) for record in records)
     arrays = tables.hops(records)
     saved = sum(record.rows_saved or 0 for record in records)
     computed = sum(record.rows_computed or 0 for record in records)
     size = sum(row["bytes"] or 0 for row in arrays)
     facts = [
-        ("runs", f"{len(finished):,}", "finished"),
+        ("runs", f"{finished:,}", "finished"),
         ("data sets", f"{len({record.dataset for record in records}):,}", ""),
         ("models", f"{len({record.model for record in records}):,}", ""),
         ("training", columns.seconds(trained), "all runs, without evaluation"),

@@ -91,9 +91,7 @@ def _read(run: Run) -> RunRecord:
 
 
 def _finite(values: Mapping[str, Any]) -> dict[str, float]:
-    return {
-        str(name): value for name, value in values.items() if isinstance(value, int | float) and math.isfinite(value)
-    }
+    return {name: value for name, value in values.items() if isinstance(value, int | float) and math.isfinite(value)}
 
 
 def _name(description: Mapping[str, Any], key: str) -> str:

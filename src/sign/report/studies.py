@@ -9,6 +9,8 @@ from sign.errors import SignError
 from sign.report.run_records import FolderProblem, damaged
 from sign.runs import STUDY, read_json
 
+TRIAL = ("number", "state", "value", "seconds", "device", "reason", "params")  # entries of a trial that are shown
+
 
 def read_studies(folders: Iterable[Path]) -> tuple[list[dict[str, Any]], list[FolderProblem]]:
     """Read every study in or below ``folders``; the second list names the damaged ones."""
@@ -23,49 +25,19 @@ def read_studies(folders: Iterable[Path]) -> tuple[list[dict[str, Any]], list[Fo
 
 def _study(file: Path) -> dict[str, Any]:
     description = read_json(file)
-    trials = description.get("trials")
-    if not isinstance(trials, list):
+    if not isinstance(description.get("trials"), list):
         raise SignError(f"{file}: has no list of trials")
-    maximize = str(description.get("direction") or "minimize").lower().endswith("maximize")
-    importances = description.get("importances") or {}
+    trials, best = [{key: trial[key] for key in TRIAL} for trial in description["trials"]], None
+    for trial in trials:
+        if trial["state"] == "complete" and trial["value"] is not None:
+            best = trial["value"] if best is None else min(best, trial["value"])
+        trial["best"] = best  # of the complete trials up to this one
+    importances = {name: value for name, value in description["importances"].items() if math.isfinite(value)}
     return {
-        "name": str(description.get("study") or description.get("name") or file.parent.name),
+        "name": description["study"],
         "folder": str(file.parent),
         "dataset": file.parent.parents[1].name,
-        "direction": "maximize" if maximize else "minimize",
-        "metric": str(description.get("metric") or "value"),
-        "importances": {
-            str(name): value
-            for name, value in sorted(importances.items(), key=lambda item: -_finite(item[1], 0.0))
-            if _finite(value, None) is not None
-        },
-        "trials": _with_best([_trial(trial, index) for index, trial in enumerate(trials)], maximize),
+        "metric": description["metric"],
+        "importances": dict(sorted(importances.items(), key=lambda item: -item[1])),
+        "trials": trials,
     }
-
-
-def _trial(trial: dict[str, Any], index: int) -> dict[str, Any]:
-    params = trial.get("params") or {}
-    return {
-        "number": trial.get("number", index),
-        "state": str(trial.get("state") or "unknown").lower(),
-        "value": _finite(trial.get("value"), None),
-        "seconds": _finite(trial.get("seconds"), None),
-        "device": str(trial.get("device") or ""),
-        "reason": str(trial.get("reason") or ""),
-        "params": {str(name): value for name, value in params.items()},
-    }
-
-
-def _with_best(trials: list[dict[str, Any]], maximize: bool) -> list[dict[str, Any]]:
-    """Add to each trial the best value of all complete trials up to it."""
-    best = None
-    for trial in sorted(trials, key=lambda trial: int(trial["number"])):
-        value = trial["value"] if trial["state"].startswith("complete") else None
-        if value is not None and (best is None or (value > best if maximize else value < best)):
-            best = value
-        trial["best"] = best
-    return trials
-
-
-def _finite(value: Any, default: Any) -> Any:
-    return value if isinstance(value, int | float) and math.isfinite(value) else default

@@ -6,6 +6,7 @@ from typing import Any
 from sign.report.groups import SEARCH, Group, differences, group_runs
 from sign.report.reference import reference
 from sign.report.run_records import FolderProblem, RunRecord
+from sign.runs import HOP_COSTS
 
 Row = dict[str, Any]
 
@@ -25,7 +26,7 @@ def _reported(records: Sequence[RunRecord]) -> list[Group]:
 def _comparison(group: Group) -> Row:
     metrics, runs = group.over_seeds(), len(group.finished)
     paper = reference(group)
-    metric = paper.metric if paper and f"test/{paper.metric}" in metrics else group.metric
+    metric = paper.metric if paper and f"test/{paper.metric}" in metrics else group.records[0].metric
     test, val = metrics.get(f"test/{metric}", {}), metrics.get(f"val/{metric}", {})
     mean = test.get("mean")
     std = test.get("std") if runs > 1 else None  # one run has no deviation
@@ -56,32 +57,24 @@ def costs(records: Sequence[RunRecord]) -> list[Row]:
 
 def _cost(group: Group) -> Row:
     metrics, finished = group.over_seeds(), group.finished
+    trained = [training_seconds(record) for record in finished if record.epochs]
     row = _identity(group) | {"runs": len(finished)}
     for name in ("precompute", "epoch", "inference"):
         seconds = metrics.get(f"seconds/{name}", {})
         row |= {name: seconds.get("mean"), f"{name}_std": seconds.get("std")}
     return row | {
         "epochs": metrics.get("epochs", {}).get("mean"),
-        "training": _mean(training_seconds(record) for record in finished),
+        "training": sum(trained) / len(trained) if trained else None,
         "memory": max((record.metrics or {}).get("memory/peak_bytes", 0) for record in finished) or None,
         "parameters": (finished[0].metrics or {}).get("parameters"),
-        "bytes": hop_bytes(finished[0]),
-        "products": _sum(record.products for record in finished),
-        "rows_computed": _sum(record.rows_computed for record in finished),
-        "rows_saved": _sum(record.rows_saved for record in finished),
+        "bytes": sum(hop.get("bytes") or 0 for hop in finished[0].hops) or None,
+        **{name: _sum(getattr(record, name) for record in finished) for name in HOP_COSTS},
     }
 
 
-def training_seconds(record: RunRecord) -> float | None:
-    """Seconds of all epochs, without evaluation; None before the first epoch."""
-    if not record.epochs:
-        return None
+def training_seconds(record: RunRecord) -> float:
+    """Seconds of all epochs, without evaluation."""
     return sum(row.get("seconds/epoch", 0.0) for row in record.epochs)
-
-
-def hop_bytes(record: RunRecord) -> int | None:
-    """Bytes of the hop arrays that a run reads."""
-    return sum(_number(hop.get("bytes")) for hop in record.hops) or None
 
 
 def hops(records: Sequence[RunRecord]) -> list[Row]:
@@ -111,14 +104,8 @@ def runs(records: Sequence[RunRecord]) -> list[Row]:
 
 def _run(record: RunRecord) -> Row:
     metrics = record.metrics or {}
-    return {
-        "dataset": record.dataset,
-        "model": record.model,
-        "experiment": record.experiment,
-        "job_type": record.job_type,
-        "seed": record.seed,
+    return _fields(record, "dataset", "model", "experiment", "job_type", "seed", "started", "folder") | {
         "state": "unfinished" if record.metrics is None else "finished",
-        "started": record.started,
         "metric": record.metric.replace("_", "-"),
         "test": metrics.get(f"test/{record.metric}"),
         "val": metrics.get(f"val/{record.metric}"),
@@ -128,7 +115,6 @@ def _run(record: RunRecord) -> Row:
         "precompute": metrics.get("seconds/precompute"),
         "epoch": metrics.get("seconds/epoch"),
         "inference": metrics.get("seconds/inference"),
-        "folder": record.folder,
     }
 
 
@@ -144,19 +130,13 @@ def problems(found: Iterable[FolderProblem]) -> list[Row]:
 
 
 def _identity(group: Group) -> Row:
-    names = ("dataset", "model", "experiment", "variant", "job_type", "label")
-    return {name: getattr(group, name) for name in names}
+    return _fields(group, "dataset", "model", "experiment", "variant", "job_type", "label")
 
 
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+def _fields(item: Group | RunRecord, *names: str) -> Row:
+    return {name: getattr(item, name) for name in names}
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sign.published import published_cells
-from sign.runs import Run
+from sign.runs import HOP_COSTS, Run
 
 CURVES = ("seconds/training", "val/loss", "val/accuracy", "val/micro_f1")
-HOP_COSTS = ("products", "rows_computed", "rows_saved")  # entries of run.json
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,7 @@ function trialChart(host, trials, yLabel) {
       const [px, py] = [x(trial.number).toFixed(1), y(trial.best).toFixed(1)];
       path += path ? `H${px}V${py}` : `M${px} ${py}`;
     }
-    const complete = trial.state.startsWith("complete");
+    const complete = trial.state === "complete";
     const mark = draw("circle", { class: complete ? "trial" : "trial open", cx: x(trial.number), cy: y(trial.value), r: 4 });
     box.svg.append(mark);
     const settings = Object.entries(trial.params).map(([name, value]) => `${name} = ${value}`);
