@@ -36,20 +36,8 @@ class SIGN(BaseTransform):  # type: ignore[misc]
     An edge (i, j) of ``data.edge_index`` is an entry W[i, j]: row i of a directed operator averages its targets.
     ``data.edge_weight`` is used if present, ``data.edge_attr`` never; an asymmetric graph is directed.
 
-    Parameters
-    ----------
-    operators
-        Operators by letter, in addition to the paper's, or instead of one of them.
-    engine
-        Where products run; this machine by default.
-    powers
-        The highest power of each operator, by letter.
-
-    Examples
-    --------
-    ``T.Compose([T.NormalizeFeatures(), sign.transforms.SIGN(p=2, s=1, t=1)])``
-
-    ``SIGN(p=2, h=1, operators={"p": NormalizedAdjacency("row"), "h": HeatKernel()})``
+    ``operators`` adds to the paper's operators, or replaces them, by letter; ``engine`` is where products run:
+    ``SIGN(p=2, h=1, operators={"p": NormalizedAdjacency("row"), "h": HeatKernel()}, engine=TorchEngine())``.
     """
 
     def __init__(

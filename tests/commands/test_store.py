@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from common.commands import command
+from common.store import write_hop
 
 from sign.commands import store as store_command
 from sign.commands.store import training_overrides
@@ -24,7 +25,7 @@ def folder(tmp_path: Path) -> HopFolder:
     operator = {"name": "ppr", "alpha": 0.1}
     folder = Store(str(tmp_path)).folder("cora", operator=operator, scope="full", rows=None)
     for power in (1, 2, 4):
-        folder.write(power, np.ones((4, 3), np.float32), 0)
+        write_hop(folder, power, np.ones((4, 3), np.float32), 0)
     return folder
 
 
@@ -78,7 +79,7 @@ def test_the_list_names_operators_hops_and_sizes(
     (tmp_path / "cora" / "0123456789abcdef").mkdir()
     store_command.show(tmp_path)
     text = printed(capsys)
-    for part in ("cora", "ppr: alpha=0.1", folder.path.name, "1 to 2, 4", "min ago", "in total", "no manifest"):
+    for part in ("cora", "ppr(alpha=0.1)", folder.path.name, "1 to 2, 4", "min ago", "in total", "no manifest"):
         assert part in text
 
 

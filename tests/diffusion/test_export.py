@@ -22,6 +22,7 @@ def pack(settings: Settings, folder: Path) -> None:
     export(source, *source.run(), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inductive", ["true", "false"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_training_on_a_pack_gives_the_same_numbers(

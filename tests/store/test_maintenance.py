@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common.store import write_hop
 
 from sign.store import maintenance
 from sign.store.store import HopFolder, Store
@@ -21,7 +22,7 @@ OPERATOR = {"name": "ppr", "alpha": 0.1}
 def folder(tmp_path: Path) -> HopFolder:
     folder = Store(str(tmp_path)).folder("cora", operator=OPERATOR, scope="full", rows=None)
     for power in (1, 2, 4):
-        folder.write(power, ARRAY, 0)
+        write_hop(folder, power, ARRAY, 0)
     return folder
 
 
@@ -108,5 +109,5 @@ def test_a_run_that_waited_for_a_folder_that_was_pruned_makes_it_again(
     holder = (folder.path / ".lock").open("a")
     fcntl.flock(holder, fcntl.LOCK_EX)
     with folder.locked(pruned_meanwhile):
-        folder.write(1, ARRAY, 0)
+        write_hop(folder, 1, ARRAY, 0)
     assert list(folder.hops()) == [1]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common.store import write_hop
 
 from sign.errors import SignError
 from sign.store.store import Store
@@ -20,7 +21,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_what_was_written_is_found_again_and_memory_mapped(store: Store) -> None:
-    store.folder("cora", operator="A").write(2, ARRAY, seconds=1.5)
+    write_hop(store.folder("cora", operator="A"), 2, ARRAY, seconds=1.5)
     folder = store.folder("cora", operator="A")
     assert list(folder.hops()) == [2]
     found = folder.open(2)
@@ -29,15 +30,15 @@ def test_what_was_written_is_found_again_and_memory_mapped(store: Store) -> None
 
 
 def test_another_key_or_dtype_is_another_folder(store: Store, tmp_path: Path) -> None:
-    store.folder("cora", operator="A").write(1, ARRAY, 0)
+    write_hop(store.folder("cora", operator="A"), 1, ARRAY, 0)
     assert store.folder("cora", operator="B").hops() == {}
     assert Store(str(tmp_path), dtype="float16").folder("cora", operator="A").hops() == {}
 
 
 def test_the_manifest_says_what_the_hops_are(store: Store) -> None:
     folder = store.folder("cora", operator={"name": "A", "alpha": 0.1})
-    folder.write(1, ARRAY, seconds=1.5)
-    folder.write(2, ARRAY, seconds=2.5)
+    write_hop(folder, 1, ARRAY, seconds=1.5)
+    write_hop(folder, 2, ARRAY, seconds=2.5)
     manifest = json.loads((folder.path / "manifest.json").read_text())
     assert manifest["operator"] == {"name": "A", "alpha": 0.1}
     assert manifest["hops"]["2"]["shape"] == [4, 3]
@@ -45,14 +46,14 @@ def test_the_manifest_says_what_the_hops_are(store: Store) -> None:
 
 
 def test_half_precision_is_stored_as_such(tmp_path: Path) -> None:
-    stored = Store(str(tmp_path), dtype="float16").folder("cora").write(0, ARRAY, 0)
+    stored = write_hop(Store(str(tmp_path), dtype="float16").folder("cora"), 0, ARRAY, 0)
     assert stored.dtype == np.float16
 
 
 @pytest.mark.parametrize("harm", ["truncate", "remove", "manifest"])
 def test_a_damaged_hop_is_not_taken_for_whole(store: Store, harm: str) -> None:
     folder = store.folder("cora")
-    folder.write(1, ARRAY, 0)
+    write_hop(folder, 1, ARRAY, 0)
     file = folder.path / "hop-1.npy"
     if harm == "truncate":
         file.write_bytes(file.read_bytes()[:-1])
@@ -61,26 +62,26 @@ def test_a_damaged_hop_is_not_taken_for_whole(store: Store, harm: str) -> None:
     else:
         (folder.path / "manifest.json").write_text("{")
     assert folder.hops() == {}
-    folder.write(1, ARRAY, 0)
+    write_hop(folder, 1, ARRAY, 0)
     assert (folder.open(1) == ARRAY).all()
 
 
 def test_altered_bytes_are_found_out_on_demand(store: Store, tmp_path: Path) -> None:
     folder = store.folder("cora")
-    folder.write(1, ARRAY, 0)
+    write_hop(folder, 1, ARRAY, 0)
     file = folder.path / "hop-1.npy"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
     assert list(store.folder("cora").hops()) == [1]
     careful = Store(str(tmp_path), verify=True).folder("cora")
     assert careful.hops() == {}
-    careful.write(1, ARRAY, 0)
+    write_hop(careful, 1, ARRAY, 0)
     assert list(careful.hops()) == [1]
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"hops": []}', '{"hops": {"one": 1}}', '{"hops": {"1": {}}}'])
 def test_a_manifest_of_another_kind_is_no_manifest(store: Store, text: str) -> None:
     folder = store.folder("cora")
-    folder.write(1, ARRAY, 0)
+    write_hop(folder, 1, ARRAY, 0)
     (folder.path / "manifest.json").write_text(text)
     assert folder.hops() == {}
 
@@ -89,7 +90,7 @@ def test_a_manifest_of_another_kind_is_no_manifest(store: Store, text: str) -> N
 @pytest.mark.parametrize("value", [None, "?"])
 def test_a_record_that_lacks_something_is_none(store: Store, name: str, value: object) -> None:
     folder = store.folder("cora")
-    folder.write(1, ARRAY, 0)
+    write_hop(folder, 1, ARRAY, 0)
     manifest = json.loads((folder.path / "manifest.json").read_text())
     manifest["hops"]["1"][name] = value
     if value is None:
@@ -101,13 +102,13 @@ def test_a_record_that_lacks_something_is_none(store: Store, name: str, value: o
 def test_a_full_disk_is_reported_and_leaves_nothing(store: Store) -> None:
     """A limit on the size of files stands for the disk that is full."""
     folder = store.folder("cora")
-    folder.write(1, ARRAY, 0)
+    write_hop(folder, 1, ARRAY, 0)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
         with pytest.raises(SignError, match="no space on the disk for 4"):
-            folder.write(2, np.zeros((1000, 1000), np.float32), 0)
+            write_hop(folder, 2, np.zeros((1000, 1000), np.float32), 0)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
@@ -117,7 +118,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing(store: Store) -> None:
 
 def test_what_a_killed_process_left_behind_is_swept(store: Store) -> None:
     folder = store.folder("cora")
-    folder.write(1, ARRAY, 0)
+    write_hop(folder, 1, ARRAY, 0)
     (folder.path / ".hop-2.npy.tmp").write_bytes(b"half")
     with folder.locked():
         assert not list(folder.path.glob(".*.tmp"))

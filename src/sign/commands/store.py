@@ -2,7 +2,6 @@
 
 import shlex
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -64,9 +63,11 @@ def show(root: Path) -> None:
         total += size
         rows = next((f"{hop['shape'][0]:,}" for hop in entry.hops.values()), "")
         scope = f"{key['scope']} graph, {key['dtype']}, " if key else ""
+        unreadable = "no manifest, or one of another version"
+        operator = (entry.folder.operator_text() or "features") if entry.folder else unreadable
         table.add_row(
             entry.path.parent.name,
-            f"{operator_text(key)}\n[dim]{scope}{entry.path.name}[/dim]",
+            f"{operator}\n[dim]{scope}{entry.path.name}[/dim]",
             power_ranges(list(entry.hops)),
             rows if key.get("rows") is None else f"{rows} used",
             memory.format_size(size),
@@ -99,16 +100,6 @@ def prune(root: Path, request: StoreRequest) -> None:
     for path in pruning.removed:
         console.print(f"{'would remove' if request.dry_run else 'removed'} {path}", soft_wrap=True)
     console.print(f"{memory.format_size(pruning.freed)} {'would be freed' if request.dry_run else 'freed'}")
-
-
-def operator_text(key: Mapping[str, Any]) -> str:
-    """Return the operator of a key, and its fields."""
-    if not key:
-        return "no manifest, or one of another version"
-    if (operator := key["operator"]) is None:
-        return "features"
-    fields = [f"{name}={value}" for name, value in operator.items() if name not in ("name", "source")]
-    return f"{operator['name']}: {', '.join(fields)}"
 
 
 def power_ranges(powers: list[int]) -> str:

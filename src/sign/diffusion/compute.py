@@ -76,23 +76,6 @@ class HopSource:
 
 
 @dataclass(frozen=True)
-class StoredPower:
-    """A stored hop that has all rows, as the features that the next power is computed from."""
-
-    array: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Nodes × columns."""
-        return self.array.shape
-
-    def __getitem__(self, part: tuple[slice, slice]) -> Array:
-        values = self.array[part].astype(np.float32)
-        arrays.release(self.array[part[0]])
-        return values
-
-
-@dataclass(frozen=True)
 class ScaledFeatures:
     """The features of a graph, scaled as they are read."""
 
@@ -185,7 +168,7 @@ def _diffusion(
 ) -> Diffusion:
     """Return what the engine has to compute: from which power, and which rows of each."""
     start = _start(source, min(wanted))
-    x: Features = StoredPower(source.folder(None).open(start)) if start else ScaledFeatures(origin)
+    x: Features = source.folder(None).open(start) if start else ScaledFeatures(origin)
     matrix = operator.matrix_by(origin.graph, source.engine.count)
     rows = needed_rows(operator, matrix, used, wanted, start)
     nodes, products = source.scope.nodes, operator.products

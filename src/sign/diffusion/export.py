@@ -61,13 +61,8 @@ def _write(source: Precomputation, classification: NodeClassification, hops: Hop
         "digest": digest(*classification.labels.values(), *(rows[split] for split in classification.labels)),
         "hops": sorted({hop.name for hop in hops.every}),
         "scopes": [
-            {
-                "name": scope.name,
-                "nodes": scope.nodes,
-                "features": scope.features,
-                "splits": list(scope.rows),
-                "source": scope.source,
-            }
+            {name: getattr(scope, name) for name in ("name", "nodes", "features", "source")}
+            | {"splits": list(scope.rows)}
             for scope in classification.scopes
         ],
     }

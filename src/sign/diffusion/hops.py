@@ -64,7 +64,7 @@ class Hops:
         return [
             {
                 "name": hop.name,
-                "operator": _operator_text(hop.folder.key["operator"]),
+                "operator": hop.folder.operator_text(),
                 "scope": hop.folder.key["scope"],
                 "rows": len(hop.array),
                 "columns": hop.array.shape[1],
@@ -89,11 +89,3 @@ class Hops:
         if self.rows_saved:
             computed += f" on {self.rows_computed / (self.rows_computed + self.rows_saved):.1%} of the rows"
         return f"{computed}, {self.found} found in the store ({self.seconds:.2f} s)"
-
-
-def _operator_text(operator: dict[str, Any] | None) -> str | None:
-    """Return an operator as text: ``adjacency(normalization=gcn, …)``."""
-    if operator is None:
-        return None
-    fields = ", ".join(f"{field}={value}" for field, value in operator.items() if field != "name")
-    return f"{operator['name']}({fields})"

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+import numpy as np
+
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.matrix import Matrix
 from sign.operators.base import Motif, Operator
-from sign.system import memory
+from sign.system import arrays, memory
 from sign.validation import Validated
 
 Rows: TypeAlias = Array | None  # sorted nodes; None stands for all
@@ -42,36 +44,28 @@ class Features(Protocol):
 
 @dataclass(frozen=True)
 class Diffusion:
-    """Powers of an operator, X_k = B X_{k-1}, that an engine computes one after the other.
-
-    Parameters
-    ----------
-    operator, matrix
-        B, and its matrix for the graph.
-    x
-        What the first power is computed from.
-    rows
-        For each power, in ascending order, the rows that later powers or the result read.
-    wanted
-        The powers that are yielded.
-    used
-        The rows of the wanted powers that are yielded.
-    dtype
-        The type of the yielded values, to which every power is rounded before the next is computed.
-    """
+    """Powers of an operator, X_k = B X_{k-1}, that an engine computes one after the other."""
 
     operator: Operator
-    matrix: Matrix
-    x: Features
-    rows: Mapping[int, Rows]
-    wanted: Collection[int]
-    used: Rows = None
-    dtype: str = "float32"
+    matrix: Matrix  # of the operator, for the graph
+    x: Features  # what the first power is computed from
+    rows: Mapping[
+        int, Rows
+    ]  # for each power, in ascending order, the rows that later powers or the result read
+    wanted: Collection[int]  # the powers that are yielded
+    used: Rows = None  # the rows of the wanted powers that are yielded
+    dtype: str = "float32"  # of the yielded values; every power is rounded to it before the next is computed
 
     @property
     def columns(self) -> int:
         """The number of columns."""
         return self.x.shape[1]
+
+    def read(self, rows: slice, columns: slice) -> Floats:
+        """Return some rows and columns of ``x`` as float32, and release their memory if they are mapped."""
+        values: Floats = self.x[rows, columns].astype(np.float32)
+        arrays.release(self.x[rows, :] if isinstance(self.x, np.ndarray) else None)
+        return values
 
 
 @dataclass(frozen=True)

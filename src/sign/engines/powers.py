@@ -103,7 +103,7 @@ def _load(diffusion: Diffusion, columns: slice) -> Floats:
     """Return columns of the array that the first power is computed from, read in order."""
     x = np.empty((diffusion.x.shape[0], columns.stop - columns.start), np.float32)
     for part, _ in row_parts(diffusion, None):
-        x[part] = diffusion.x[part, columns]
+        x[part] = diffusion.read(part, columns)
     return x
 
 

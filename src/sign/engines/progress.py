@@ -11,14 +11,16 @@ from rich.progress import Progress, TaskID
 
 from sign.system.console import progress
 
-_bar: ContextVar[tuple[Progress, TaskID] | None] = ContextVar("bar", default=None)
+_bar: ContextVar[Progress | None] = ContextVar("bar", default=None)
+HOPS = TaskID(0)
 
 
 @contextmanager
 def progress_bar(name: str, total: int) -> Iterator[None]:
     """Show a bar over ``total`` hops."""
     with progress() as bar:
-        token = _bar.set((bar, bar.add_task(name, total=total)))
+        bar.add_task(name, total=total)
+        token = _bar.set(bar)
         try:
             yield
         finally:
@@ -27,13 +29,11 @@ def progress_bar(name: str, total: int) -> Iterator[None]:
 
 def advance(hops: float) -> None:
     """Move the bar by a part of a hop, before the hop is complete."""
-    if shown := _bar.get():
-        bar, task = shown
-        bar.update(task, advance=hops)
+    if bar := _bar.get():
+        bar.update(HOPS, advance=hops)
 
 
 def reach(hops: int, description: str) -> None:
     """Move the bar to at least ``hops`` complete hops, and say what is computed next."""
-    if shown := _bar.get():
-        bar, task = shown
-        bar.update(task, completed=max(bar.tasks[0].completed, hops), description=description)
+    if bar := _bar.get():
+        bar.update(HOPS, completed=max(bar.tasks[HOPS].completed, hops), description=description)

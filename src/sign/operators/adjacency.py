@@ -1,7 +1,7 @@
 """The normalised adjacency of the paper (model.p)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from sign.graph.csr_transforms import drop_edges
 from sign.graph.graph import Graph
@@ -36,7 +36,7 @@ class NormalizedAdjacency(Operator):
            [0. , 1. , 0. ]], dtype=float32)
     """
 
-    name: ClassVar[str] = "adjacency"
+    name = "adjacency"
     normalization: Literal["gcn", "symmetric", "row", "column"] = "gcn"
     drop_edges: Probability = 0.0
     drop_seed: Seed = 0

@@ -1,7 +1,7 @@
 """Edges weighted by the cliques they are in, as in MotifNet."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from sign.operators.base import Motif
 from sign.operators.motif import MotifAdjacency
@@ -21,7 +21,7 @@ class CliqueAdjacency(MotifAdjacency):
     [0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
-    name: ClassVar[str] = "clique"
+    name = "clique"
     size: Annotated[int, Range(3, 8)] = 4
 
     @property

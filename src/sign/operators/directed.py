@@ -1,7 +1,6 @@
 """The directed adjacency (model.d) and its transpose (model.f)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sign.graph.csr_transforms import drop_edges, remove_self_loops
 from sign.graph.graph import Graph
@@ -29,7 +28,7 @@ class DirectedAdjacency(Operator):
            [0., 1., 0.]], dtype=float32)
     """
 
-    name: ClassVar[str] = "directed"
+    name = "directed"
     transposed: bool = False
     drop_edges: Probability = 0.0
     drop_seed: Seed = 0

@@ -1,7 +1,6 @@
 """Edges weighted by the cycles of four nodes they are in."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sign.operators.base import Motif
 from sign.operators.motif import MotifAdjacency
@@ -20,7 +19,7 @@ class FourCycleAdjacency(MotifAdjacency):
     [0.5, 0.0, 0.5, 0.0, 0.0]
     """
 
-    name: ClassVar[str] = "four_cycle"
+    name = "four_cycle"
 
     @property
     def motif(self) -> Motif:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class HeatKernel(Operator):
            [0.4323, 0.5677]], dtype=float32)
     """
 
-    name: ClassVar[str] = "heat"
+    name = "heat"
     time: Annotated[float, Range(0, 1000)] = 3.0
     tolerance: Annotated[float, Range(1e-9, 0.1)] = 1e-5
 

@@ -1,7 +1,6 @@
 """Powers of the normalised graph Laplacian."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sign.graph.csr import Floats
 from sign.graph.graph import Graph
@@ -21,7 +20,7 @@ class Laplacian(Operator):
            [-1.,  1.]], dtype=float32)
     """
 
-    name: ClassVar[str] = "laplacian"
+    name = "laplacian"
 
     def matrix(self, graph: Graph) -> Matrix:
         """Return the normalised adjacency A."""

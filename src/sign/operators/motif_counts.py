@@ -5,6 +5,7 @@ found once, from its lowest node. Counts are added atomically, and as they are i
 nothing. Besides the graph, memory is one counter per edge and, per thread, a few numbers per node.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -33,17 +34,18 @@ def count_motifs(motif: Motif, csr: CSR) -> Array:
 
 def triangles(csr: CSR) -> Array:
     """Return the number of triangles that contain each edge."""
-    indptr, indices = orient(csr)
-    counts = np.zeros(len(indices), np.int64)
-    count_triangles(indptr, indices, counts, numba.get_num_threads())
-    return spread(csr.indptr, csr.indices, indptr, indices, counts)  # type: ignore[no-any-return]
+    return _count_oriented(csr, count_triangles)
 
 
 def cliques(csr: CSR, size: int) -> Array:
     """Return the number of cliques of ``size`` nodes that contain each edge."""
+    return _count_oriented(csr, count_cliques, size)
+
+
+def _count_oriented(csr: CSR, kernel: Callable[..., None], *arguments: int) -> Array:
     indptr, indices = orient(csr)
     counts = np.zeros(len(indices), np.int64)
-    count_cliques(indptr, indices, counts, size, numba.get_num_threads())
+    kernel(indptr, indices, counts, *arguments, numba.get_num_threads())
     return spread(csr.indptr, csr.indices, indptr, indices, counts)  # type: ignore[no-any-return]
 
 

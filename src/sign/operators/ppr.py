@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 
-from sign.graph.csr import CSR, Array, Floats
+from sign.graph.csr import Array, Floats
 from sign.graph.csr_transforms import add_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
@@ -43,7 +43,7 @@ class PersonalizedPageRank(Operator):
            [0.25, 0.75]], dtype=float32)
     """
 
-    name: ClassVar[str] = "ppr"
+    name = "ppr"
     method: Literal["solve", "push"] = "solve"
     alpha: Annotated[float | None, Range(1e-3, 1)] = None
     tolerance: Annotated[float, Range(1e-9, 0.1)] = 1e-5
@@ -60,7 +60,10 @@ class PersonalizedPageRank(Operator):
     def matrix(self, graph: Graph) -> Matrix:
         """Return T for ``solve``, the sparsified and normalised rows of S for ``push``."""
         if self.method == "push":
-            return self._pushed(graph.undirected)
+            from sign.operators.ppr_push import push_rows  # imported late: it compiles
+
+            looped = add_self_loops(graph.undirected)
+            return Matrix(push_rows(looped, self._restart, self.epsilon, self.threshold, self.top_k))
         scale = inverse_power(graph.undirected.row_sums + 1, 0.5)
         return Matrix(graph.undirected, left=scale, right=scale, self_loop=1.0)
 
@@ -97,9 +100,3 @@ class PersonalizedPageRank(Operator):
     @cached_property
     def _terms(self) -> Array:
         return coefficients(lambda t: self._restart / (1 - (1 - self._restart) * t), self.tolerance)
-
-    def _pushed(self, csr: CSR) -> Matrix:
-        from sign.operators.ppr_push import push_rows
-
-        rows = push_rows(add_self_loops(csr), self._restart, self.epsilon, self.threshold, self.top_k)
-        return Matrix(rows)

@@ -1,7 +1,6 @@
 """The triangle-induced adjacency (model.t)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class TriangleAdjacency(MotifAdjacency):
            [0. , 0. , 0. , 0. ]], dtype=float32)
     """
 
-    name: ClassVar[str] = "triangle"
+    name = "triangle"
     keep_self_loops: bool = False
 
     @property

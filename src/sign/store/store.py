@@ -64,6 +64,12 @@ class HopFolder:
         """Return the path of a hop."""
         return self.path / f"hop-{power}.npy"
 
+    def operator_text(self) -> str | None:
+        """Return the operator as text, such as ``ppr(method=solve, …)``; None for the features."""
+        if (operator := self.key["operator"]) is None:
+            return None
+        return f"{operator['name']}({', '.join(f'{k}={v}' for k, v in operator.items() if k != 'name')})"
+
     def touch(self) -> None:
         """Record the time of use, by which unused folders are pruned."""
         with contextlib.suppress(OSError):  # a read-only store
@@ -76,13 +82,6 @@ class HopFolder:
             for abandoned in self.path.glob(".*.tmp"):  # by a killed process
                 abandoned.unlink()
             yield
-
-    def write(self, power: int, array: Array, seconds: float, products: int = 0) -> Array:
-        """Add a hop; the caller holds the lock."""
-        with self.draft(power, array.shape) as draft:
-            draft.array[:] = array
-            draft.commit(seconds, products)
-        return self.open(power)
 
     @contextmanager
     def draft(self, power: int, shape: tuple[int, ...]) -> Iterator["Draft"]:
@@ -163,15 +162,8 @@ def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
 class Store(Validated):
     """Hop folders below ``root``, by data set and fingerprint.
 
-    Parameters
-    ----------
-    dtype
-        The type of stored values.
-    rows
-        Whether hops have one row per node that some split uses, or per node (``all``), from which higher powers can
-        be computed.
-    verify
-        Whether checksums are compared, not only sizes, before a hop is used.
+    Hops have type ``dtype`` and one row per node that some split uses, or with ``rows="all"`` per node, from which
+    higher powers can be computed. With ``verify``, checksums are compared before a hop is used, not only sizes.
     """
 
     root: str

@@ -68,17 +68,11 @@ class Cut:
         others, starts = np.unique(ranges[order], return_index=True)
         for other, part in zip(others, np.split(order, starts[1:]), strict=True):
             own, first = np.unique(rows[part], return_index=True)  # rows come in order
+            indptr = np.append(first, len(part)).astype(np.int64)
+            local_rows = (own - self.bounds[key]).astype(np.int32)
+            local_columns = (columns[part] - self.bounds[other]).astype(np.int32)
             yield pack(
-                Record(
-                    key=int(other),
-                    kind=PIECE,
-                    other=key,
-                    first=number,
-                    rows=(own - self.bounds[key]).astype(np.int32),
-                    indptr=np.append(first, len(part)).astype(np.int64),
-                    indices=(columns[part] - self.bounds[other]).astype(np.int32),
-                    values=values[part],
-                )
+                Record(int(other), PIECE, key, number, local_rows, indptr, local_columns, values[part])
             )
 
 

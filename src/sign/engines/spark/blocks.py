@@ -51,7 +51,7 @@ def _column_powers(
     normalized = polynomial is not None and polynomial.normalized
 
     def features(part: slice) -> Floats:
-        rows = diffusion.x[part, columns].astype(np.float32, copy=False)
+        rows = diffusion.read(part, columns)
         return np.column_stack([rows, np.ones(len(rows), np.float32)]) if normalized else rows
 
     blocks.width = width + normalized
@@ -137,15 +137,8 @@ class _Blocks:
             mask = self.folder.share(wanted, "mask")
         for number in range(1, len(terms)):
             last = number == len(terms) - 1
-            combine = Combine(
-                self.bounds,
-                self.width,
-                terms,
-                number,
-                last and polynomial.normalized,
-                dtype if last else "float32",
-            )
-            self._product(mask, combine)
+            normalized, kept = last and polynomial.normalized, dtype if last else "float32"
+            self._product(mask, Combine(self.bounds, self.width, terms, number, normalized, kept))
 
     def apply(self, diffusion: Diffusion, rows: Array | None) -> None:
         """Do the same for an operator whose polynomial is unknown: the driver holds all rows."""

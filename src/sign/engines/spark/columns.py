@@ -27,7 +27,7 @@ def powers(diffusion: Diffusion, folder: SharedFolder, width: int, threads: int)
     starts = range(0, diffusion.columns, width)
     with folder.tables([f"features/{start}" for start in starts]) as sinks:
         for part in pieces(diffusion.matrix.csr.nodes, 4 * width):
-            rows = diffusion.x[part, slice(0, diffusion.columns)].astype(np.float32, copy=False)
+            rows = diffusion.read(part, slice(None))
             for start, sink in zip(starts, sinks, strict=True):
                 values = rows[:, start : start + width]
                 sink(Record(start, other=values.shape[1], first=part.start, values=values))
@@ -64,30 +64,21 @@ def _send_by_value(operator: Operator) -> None:
 class SharedMatrix:
     """A matrix whose arrays executors map."""
 
-    indptr: Shared
-    indices: Shared
-    weights: Shared | None
-    left: Shared | None
-    right: Shared | None
+    arrays: list[Shared | None]
     self_loop: float
 
     @classmethod
     def of(cls, matrix: Matrix, folder: SharedFolder) -> "SharedMatrix":
         """Share the arrays of a matrix with the executors."""
         csr = matrix.csr
-        return cls(
-            indptr=folder.share(csr.indptr, "indptr"),
-            indices=folder.share(csr.indices, "indices"),
-            weights=folder.share(csr.weights, "weights"),
-            left=folder.share(matrix.left, "left"),
-            right=folder.share(matrix.right, "right"),
-            self_loop=matrix.self_loop,
-        )
+        arrays = (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right)
+        return cls([folder.share(array, "matrix") for array in arrays], matrix.self_loop)
 
     def open(self) -> Matrix:
         """Return the matrix, in an executor."""
-        weights, left, right = (open_shared(shared) for shared in (self.weights, self.left, self.right))
-        return Matrix(CSR(self.indptr.open(), self.indices.open(), weights), left, right, self.self_loop)
+        indptr, indices, weights, left, right = map(open_shared, self.arrays)
+        csr = CSR(indptr, indices, weights)  # type: ignore[arg-type]  # every matrix has the first two
+        return Matrix(csr, left, right, self.self_loop)
 
 
 @dataclass(frozen=True)

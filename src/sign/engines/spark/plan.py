@@ -41,9 +41,8 @@ class Plan:
     def __str__(self) -> str:
         if self.name == "columns":
             return f"plan columns ({self.why}), {self.width} columns per task"
-        return (
-            f"plan blocks ({self.why}), {self.ranges} × {self.ranges} blocks, {self.width} columns at a time"
-        )
+        blocks = f"{self.ranges} × {self.ranges} blocks"
+        return f"plan blocks ({self.why}), {blocks}, {self.width} columns at a time"
 
 
 def choose(
@@ -55,9 +54,8 @@ def choose(
     graph = sum(array.nbytes for array in parts if array is not None)
     column = 4 * csr.nodes * diffusion.operator.buffers * executors.at_once
     widest = int(HELD * (executors.memory - graph)) // column
-    least = min(
-        diffusion.columns, arrays.CACHE_LINE if plan == "auto" else 1
-    )  # fewer than a cache line are slow
+    fewest = arrays.CACHE_LINE if plan == "auto" else 1  # fewer than a cache line are slow
+    least = min(diffusion.columns, fewest)
     size = f"the graph's {memory.format_size(graph)}"
     more = f"{size} and {memory.format_size(least * column)} for {least} columns per task"
     if plan != "blocks" and widest >= least:
