@@ -31,9 +31,7 @@ def test_training_on_a_pack_gives_the_same_numbers(
     settings = configured(*DATA, *QUICK, f"dataset.inductive={inductive}", f"store.dtype={dtype}")
     expected = run(settings)
     pack(settings, tmp_path / "pack")
-    elsewhere = configured(
-        "dataset=pack", f"dataset.path={tmp_path / 'pack'}", "model.p=2", "model.s=1", *QUICK
-    )
+    elsewhere = configured("dataset=pack", f"dataset.path={tmp_path / 'pack'}", "model.p=2", "model.s=1", *QUICK)
     found = run(elsewhere)
     assert {name: found[name] for name in SAME} == {name: expected[name] for name in SAME}
     fewer = run(configured("dataset=pack", f"dataset.path={tmp_path / 'pack'}", "model.p=1", *QUICK))
@@ -59,9 +57,7 @@ def test_what_a_pack_does_not_hold_is_named(configured: Callable[..., Settings],
 
 
 @pytest.mark.parametrize("harm", ["labels", "rows", "name", "empty", "card"])
-def test_a_pack_that_was_changed_is_refused(
-    configured: Callable[..., Settings], tmp_path: Path, harm: str
-) -> None:
+def test_a_pack_that_was_changed_is_refused(configured: Callable[..., Settings], tmp_path: Path, harm: str) -> None:
     folder = tmp_path / "pack"
     pack(configured(*DATA), folder)
     card = json.loads((folder / "pack.json").read_text())

@@ -104,9 +104,7 @@ def rewired(graph: Graph, rng: np.random.Generator) -> CSR:
     kept = training[edges.row] & training[edges.col]
     source = rng.choice(np.flatnonzero(~training), (~kept).sum() // 2)
     target = rng.integers(0, graph.nodes, len(source))
-    return CSR.from_edges(
-        np.r_[edges.row[kept], source, target], np.r_[edges.col[kept], target, source], graph.nodes
-    )
+    return CSR.from_edges(np.r_[edges.row[kept], source, target], np.r_[edges.col[kept], target, source], graph.nodes)
 
 
 def test_inductive_rows_come_from_the_graph_of_their_split(tmp_path: Path) -> None:
@@ -211,20 +209,14 @@ def test_a_higher_power_starts_from_whole_arrays(tmp_path: Path, caplog: pytest.
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("scaling", ["none", "row_sum", "standardize"])
 def test_blocks_of_columns_change_no_bit(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    dtype: str,
-    scaling: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, dtype: str, scaling: str
 ) -> None:
     classification = classification_of(partly_used(), scaling)
     whole = diffuse(classification, EVERY, LocalEngine(), Store(str(tmp_path / "a"), dtype))
     caplog.set_level("INFO", "sign")
     monkeypatch.setattr(arrays, "MIN_MAPPED_BYTES", 0)
     monkeypatch.setattr(arrays, "CHUNK_BYTES", 2000)
-    monkeypatch.setattr(
-        memory, "remaining", lambda: 4 * 400 * 2 * 17
-    )  # 17 columns of a product, 5 of a solver
+    monkeypatch.setattr(memory, "remaining", lambda: 4 * 400 * 2 * 17)  # 17 columns of a product, 5 of a solver
     cut = diffuse(classification, EVERY, LocalEngine(), Store(str(tmp_path / "b"), dtype))
     assert "24 columns of adjacency are computed in 2 blocks of 16" in caplog.text
     assert "24 columns of ppr are computed in 5 blocks of 5" in caplog.text
@@ -244,9 +236,7 @@ def test_a_budget_that_holds_no_column_is_refused_with_one_that_does(
         attempt("1MB")
     with monkeypatch.context() as nothing_left:
         nothing_left.setattr(memory, "remaining", lambda: 0)
-        with pytest.raises(
-            SignError, match=r"engine.memory=9TB: not enough for one column .* is enough"
-        ) as refused:
+        with pytest.raises(SignError, match=r"engine.memory=9TB: not enough for one column .* is enough") as refused:
             attempt("9TB")
     enough = re.search(r"([\d.]+ [MG]B) is enough", str(refused.value))[1]
     assert attempt(enough).computed == 1
@@ -281,9 +271,7 @@ def test_an_operator_of_two_products_on_a_pushed_matrix(tmp_path: Path) -> None:
 
 def test_an_operator_without_a_product(tmp_path: Path) -> None:
     graph = Communities(nodes=40, edges=70, features=3).load()
-    hops = diffuse(
-        classification_of(graph), {"h": (HeatKernel(time=0), 1)}, LocalEngine(), Store(str(tmp_path))
-    )
+    hops = diffuse(classification_of(graph), {"h": (HeatKernel(time=0), 1)}, LocalEngine(), Store(str(tmp_path)))
     features, heated = hops.arrays["test"]
     assert (features == heated).all()
 

@@ -25,9 +25,7 @@ def test_an_engine_passes_the_suite(check: Check, engine: Engine, tmp_path: Path
 
 def test_no_check_of_the_suite_is_left_out() -> None:
     defined = [
-        value
-        for value in vars(engine_suite).values()
-        if callable(value) and value.__module__ == engine_suite.__name__
+        value for value in vars(engine_suite).values() if callable(value) and value.__module__ == engine_suite.__name__
     ]
     assert defined == CHECKS
 

@@ -2,15 +2,7 @@
 
 import numpy as np
 import pytest
-from common.graphs import (
-    applied,
-    assert_equivariant,
-    dense_undirected,
-    graphs,
-    inverse,
-    normalized,
-    row_normalized,
-)
+from common.graphs import applied, assert_equivariant, dense_undirected, graphs, inverse, normalized, row_normalized
 from hypothesis import given
 
 from sign.datasets.synthetic.communities import Communities

@@ -15,9 +15,7 @@ def test_it_equals_the_dense_formula(graph: Graph) -> None:
 
 
 @given(graph=graphs())
-def test_its_spectrum_is_in_zero_to_two_and_the_square_roots_of_degrees_are_in_its_kernel(
-    graph: Graph,
-) -> None:
+def test_its_spectrum_is_in_zero_to_two_and_the_square_roots_of_degrees_are_in_its_kernel(graph: Graph) -> None:
     matrix = applied(Laplacian(), graph)
     eigenvalues = np.linalg.eigvalsh((matrix + matrix.T) / 2)
     assert eigenvalues.min() > -1e-5

@@ -35,8 +35,7 @@ def test_other_cycles_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "operator",
-    [TriangleAdjacency(), TriangleAdjacency(keep_self_loops=True), CliqueAdjacency(), FourCycleAdjacency()],
+    "operator", [TriangleAdjacency(), TriangleAdjacency(keep_self_loops=True), CliqueAdjacency(), FourCycleAdjacency()]
 )
 def test_the_engine_counts_the_motif(operator: MotifAdjacency) -> None:
     asked = []

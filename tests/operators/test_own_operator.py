@@ -14,24 +14,14 @@ PAGE = (REPOSITORY / "docs" / "operators.md").read_text()
 
 def example() -> tuple[str, list[str]]:
     """The python block that defines an operator, and the command that uses it."""
-    code = next(
-        block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "(Operator)" in block
-    )
+    code = next(block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "(Operator)" in block)
     command = next(line for line in PAGE.splitlines() if line.startswith("SIGN_TRUST="))
     return code, command.split("#")[0].split()
 
 
 def run(folder: Path, command: list[str], **environment: str) -> subprocess.CompletedProcess:
-    arguments = [
-        sys.executable,
-        str(REPOSITORY / command[0]),
-        *command[1:],
-        "logger=csv",
-        "training.max_epochs=3",
-    ]
-    return subprocess.run(
-        arguments, capture_output=True, text=True, cwd=folder, env={**os.environ, **environment}
-    )
+    arguments = [sys.executable, str(REPOSITORY / command[0]), *command[1:], "logger=csv", "training.max_epochs=3"]
+    return subprocess.run(arguments, capture_output=True, text=True, cwd=folder, env={**os.environ, **environment})
 
 
 @pytest.mark.slow

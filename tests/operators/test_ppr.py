@@ -112,12 +112,7 @@ def test_push_can_be_cut_to_the_largest_weights() -> None:
     np.testing.assert_allclose(kept.sum(axis=1), np.sort(full, axis=1)[:, -5:].sum(axis=1), atol=1e-5)
     star = graph_of([(6, leaf) for leaf in range(6)], 7)  # six weights are equal, the source's is larger
     for k in (1, 4, 6):
-        row = (
-            PersonalizedPageRank("push", alpha=0.5, epsilon=1e-2, top_k=k)
-            .matrix(star)
-            .to_scipy()
-            .toarray()[6]
-        )
+        row = PersonalizedPageRank("push", alpha=0.5, epsilon=1e-2, top_k=k).matrix(star).to_scipy().toarray()[6]
         assert (row > 0).sum() == k
         assert row.argmax() == 6
     alone = PersonalizedPageRank("push", alpha=0.5, threshold=0.99).matrix(star).to_scipy().toarray()

@@ -49,8 +49,6 @@ def test_counts_equal_networkx(seed: int) -> None:
 def test_counts_equal_brute_force_on_cora() -> None:
     csr = Cora().load().adjacency
     neighbours = [set(csr.indices[csr.indptr[i] : csr.indptr[i + 1]].tolist()) for i in range(csr.nodes)]
-    expected = [
-        len(neighbours[i] & neighbours[j]) for i, j in zip(csr.row_indices(), csr.indices, strict=True)
-    ]
+    expected = [len(neighbours[i] & neighbours[j]) for i, j in zip(csr.row_indices(), csr.indices, strict=True)]
     assert triangles(csr).tolist() == expected
     assert sum(expected) // 6 == 1630

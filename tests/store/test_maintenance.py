@@ -44,9 +44,7 @@ def test_damage_is_found_and_removed(folder: HopFolder, tmp_path: Path) -> None:
     assert list(folder.hops()) == [1, 4]
 
 
-def test_incomplete_files_and_folders_of_other_versions_are_removed(
-    folder: HopFolder, tmp_path: Path
-) -> None:
+def test_incomplete_files_and_folders_of_other_versions_are_removed(folder: HopFolder, tmp_path: Path) -> None:
     half, unlisted = folder.path / ".hop-3.npy.tmp", folder.path / "hop-9.npy"
     other = tmp_path / "cora" / "0123456789abcdef"
     other.mkdir()
@@ -88,9 +86,7 @@ def test_folders_that_no_run_has_used_for_long_are_removed(folder: HopFolder, tm
 
 
 @pytest.mark.parametrize("harm", ["hops", "scope", "operator", "dtype"])
-def test_an_incomplete_manifest_is_pruned_and_stops_nothing(
-    folder: HopFolder, tmp_path: Path, harm: str
-) -> None:
+def test_an_incomplete_manifest_is_pruned_and_stops_nothing(folder: HopFolder, tmp_path: Path, harm: str) -> None:
     manifest = json.loads((folder.path / "manifest.json").read_text())
     del manifest[harm]
     (folder.path / "manifest.json").write_text(json.dumps(manifest))
@@ -99,9 +95,7 @@ def test_an_incomplete_manifest_is_pruned_and_stops_nothing(
     assert not list(folder.path.glob("hop-*.npy"))
 
 
-def test_a_run_that_waited_for_a_folder_that_was_pruned_makes_it_again(
-    folder: HopFolder, tmp_path: Path
-) -> None:
+def test_a_run_that_waited_for_a_folder_that_was_pruned_makes_it_again(folder: HopFolder, tmp_path: Path) -> None:
     def pruned_meanwhile() -> None:
         shutil.rmtree(folder.path)
         holder.close()

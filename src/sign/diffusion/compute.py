@@ -60,9 +60,7 @@ class HopSource:
         if self.operator is None:  # features depend on no edge
             key = {field: key[field] for field in ("scope", "features", "scaling")}
         operator = None if self.operator is None else self.operator.describe()
-        return self.store.folder(
-            self.dataset, operator=operator, rows=None if rows is None else digest(rows), **key
-        )
+        return self.store.folder(self.dataset, operator=operator, rows=None if rows is None else digest(rows), **key)
 
     def hop(self, folder: HopFolder, rows: Rows, power: int, found: bool, seconds: float) -> Hop:
         """Open a stored hop."""
@@ -109,9 +107,7 @@ def load_or_compute(source: HopSource) -> list[Hop]:
     origin = source.scope.origin
     if origin is None:
         names = ", ".join(source.name(power) for power in source.powers if power not in hops)
-        raise SignError(
-            f"{source.dataset}: has no {names}, nor a graph to compute them; export it again with them"
-        )
+        raise SignError(f"{source.dataset}: has no {names}, nor a graph to compute them; export it again with them")
     folder = source.folder(used)
     waiting = f"waiting for another run that computes {source.letter} in {folder.path}"
     with folder.locked(lambda: log.info(waiting)):
@@ -136,9 +132,7 @@ def _stored_hops(source: HopSource, used: Rows) -> dict[int, Hop]:
     return hops
 
 
-def _compute(
-    source: HopSource, origin: Origin, folder: HopFolder, used: Rows, missing: list[int]
-) -> dict[int, float]:
+def _compute(source: HopSource, origin: Origin, folder: HopFolder, used: Rows, missing: list[int]) -> dict[int, float]:
     """Compute the missing powers and store them; return the seconds that each took."""
     shape = (source.scope.nodes if used is None else len(used), source.scope.features)
     with ExitStack() as stack:
@@ -163,9 +157,7 @@ def _store_features(source: HopSource, origin: Origin, used: Rows, draft: Draft)
     return seconds
 
 
-def _diffusion(
-    source: HopSource, operator: Operator, origin: Origin, used: Rows, wanted: Collection[int]
-) -> Diffusion:
+def _diffusion(source: HopSource, operator: Operator, origin: Origin, used: Rows, wanted: Collection[int]) -> Diffusion:
     """Return what the engine has to compute: from which power, and which rows of each."""
     start = _start(source, min(wanted))
     x: Features = source.folder(None).open(start) if start else ScaledFeatures(origin)
@@ -203,9 +195,7 @@ def _store_powers(source: HopSource, diffusion: Diffusion, drafts: Mapping[int, 
     for power in [power for power, size in missing.items() if size == 0]:  # arrays without a row
         commit(power)
     if missing:
-        raise SignError(
-            f"{operator}: the engine did not yield all values of {', '.join(map(source.name, missing))}"
-        )
+        raise SignError(f"{operator}: the engine did not yield all values of {', '.join(map(source.name, missing))}")
     return seconds
 
 
@@ -221,9 +211,7 @@ def _start(source: HopSource, first: int) -> int:
     return start
 
 
-def needed_rows(
-    operator: Operator, matrix: Matrix, used: Rows, wanted: Collection[int], start: int
-) -> dict[int, Rows]:
+def needed_rows(operator: Operator, matrix: Matrix, used: Rows, wanted: Collection[int], start: int) -> dict[int, Rows]:
     """Return, for each power after ``start`` in ascending order, the rows that the result or later powers read."""
     rows, needed = used if operator.is_one_product else None, {}
     for power in range(max(wanted), start, -1):
@@ -241,6 +229,4 @@ def needed_rows(
 def _check_finite(values: Array, what: str) -> None:
     """Raise unless all values are finite."""
     if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-        raise SignError(
-            f"{what}: some values are not finite in {values.dtype}, the type of the store (store.dtype)"
-        )
+        raise SignError(f"{what}: some values are not finite in {values.dtype}, the type of the store (store.dtype)")

@@ -71,19 +71,14 @@ def diffuse(
     if classification.store:
         store = replace(store, root=str(classification.store), dtype=classification.dtype, rows="used")
     arrays, rows, every = {}, {}, []
-    wanted = [
-        ("X", None, range(1)),
-        *((k, operator, range(1, power + 1)) for k, (operator, power) in powers.items()),
-    ]
+    wanted = [("X", None, range(1)), *((k, operator, range(1, power + 1)) for k, (operator, power) in powers.items())]
     total, totals = len(classification.scopes) * sum(len(exponents) for *_, exponents in wanted), Totals()
     with progress_bar("diffusion", total), engine.limits(Path(store.root)):
         for scope in classification.scopes:
             hops: list[Hop] = []
             for letter, operator, exponents in wanted:
                 resolved = operator and operator.resolve(scope.source["inductive"])
-                source = HopSource(
-                    classification.name, scope, letter, resolved, exponents, engine, store, totals
-                )
+                source = HopSource(classification.name, scope, letter, resolved, exponents, engine, store, totals)
                 hops += load_or_compute(source)
             every += hops
             chosen = _last(hops, powers) if branches == "last" else hops

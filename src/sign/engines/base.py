@@ -49,9 +49,7 @@ class Diffusion:
     operator: Operator
     matrix: Matrix  # of the operator, for the graph
     x: Features  # what the first power is computed from
-    rows: Mapping[
-        int, Rows
-    ]  # for each power, in ascending order, the rows that later powers or the result read
+    rows: Mapping[int, Rows]  # for each power, in ascending order, the rows that later powers or the result read
     wanted: Collection[int]  # the powers that are yielded
     used: Rows = None  # the rows of the wanted powers that are yielded
     dtype: str = "float32"  # of the yielded values; every power is rounded to it before the next is computed

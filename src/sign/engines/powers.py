@@ -47,9 +47,7 @@ def powers(
 def by_products(engine: Engine, diffusion: Diffusion) -> Generator[Block]:
     """Yield the wanted powers, computed by products of an engine on blocks of columns."""
     operator = diffusion.operator
-    share = (
-        len(diffusion.wanted) / len(diffusion.rows) / max(operator.products, 1) / max(diffusion.columns, 1)
-    )
+    share = len(diffusion.wanted) / len(diffusion.rows) / max(operator.products, 1) / max(diffusion.columns, 1)
     for columns in _column_blocks(engine, diffusion):
         product = _tracked(engine, share * (columns.stop - columns.start))
         for power, x in powers(diffusion, _load(diffusion, columns), product, overwrite=True):

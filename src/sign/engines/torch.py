@@ -79,8 +79,7 @@ def _sparse(csr: CSR, device: Any) -> "torch.Tensor":
     index = index_type(max(csr.entries, csr.nodes))
     weights = np.ones(csr.entries, np.float32) if csr.weights is None else np.require(csr.weights, None, "W")
     indptr, indices, values = (
-        torch.from_numpy(array).to(device)
-        for array in (csr.indptr.astype(index), csr.indices.astype(index), weights)
+        torch.from_numpy(array).to(device) for array in (csr.indptr.astype(index), csr.indices.astype(index), weights)
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # CSR tensors are in beta

@@ -102,11 +102,7 @@ class Operator(Validated, ABC):
     def describe(self) -> dict[str, Any]:
         """Return the operator's part of a fingerprint; for classes outside ``sign`` it includes their source."""
         description = {"name": self.name, **asdict(self)}
-        foreign = [
-            kind
-            for kind in type(self).__mro__
-            if not kind.__module__.startswith(("sign.", "builtins", "abc"))
-        ]
+        foreign = [kind for kind in type(self).__mro__ if not kind.__module__.startswith(("sign.", "builtins", "abc"))]
         if foreign:
             source = "".join(f"{kind.__qualname__}\n{_source(kind)}" for kind in foreign)
             description["source"] = hashlib.blake2b(source.encode(), digest_size=8).hexdigest()

@@ -53,11 +53,7 @@ class Entry:
         """Return the hops whose checksum is not the recorded one."""
         if self.folder is None:
             return []
-        return [
-            self.folder.file(power)
-            for power, hop in self.hops.items()
-            if not self.folder.is_intact(power, hop)
-        ]
+        return [self.folder.file(power) for power, hop in self.hops.items() if not self.folder.is_intact(power, hop)]
 
     def leftovers(self) -> list[Path]:
         """Return the store's files that are incomplete or not in the manifest."""

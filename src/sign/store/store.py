@@ -30,13 +30,7 @@ from sign.validation import Validated
 FORMAT = 3  # increased when folders written before could be misread
 MANIFEST = "manifest.json"
 # fields of a hop in the manifest, and their types
-RECORDED: dict[str, Any] = {
-    "shape": list,
-    "bytes": int,
-    "checksum": str,
-    "seconds": (int, float),
-    "products": int,
-}
+RECORDED: dict[str, Any] = {"shape": list, "bytes": int, "checksum": str, "seconds": (int, float), "products": int}
 
 
 @dataclass(frozen=True)

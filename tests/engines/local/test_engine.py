@@ -42,11 +42,7 @@ def test_a_product_of_no_columns() -> None:
 
 @pytest.mark.parametrize(
     "out",
-    [
-        np.empty((50, 4), np.float64),
-        np.empty((50, 8), np.float32)[:, ::2],
-        np.empty((50, 3), np.float32),
-    ],
+    [np.empty((50, 4), np.float64), np.empty((50, 8), np.float32)[:, ::2], np.empty((50, 3), np.float32)],
     ids=["double", "strided", "narrow"],
 )
 def test_an_output_array_that_does_not_fit_is_refused(out: np.ndarray) -> None:

@@ -33,9 +33,7 @@ def task_of(diffusion: Diffusion, folder: Path) -> ColumnTask:
     )
 
 
-@pytest.mark.parametrize(
-    "operator", [NormalizedAdjacency(), PersonalizedPageRank(alpha=0.5)], ids=["one", "many"]
-)
+@pytest.mark.parametrize("operator", [NormalizedAdjacency(), PersonalizedPageRank(alpha=0.5)], ids=["one", "many"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_a_task_yields_the_bits_of_the_local_engine(operator: Operator, dtype: str, tmp_path: Path) -> None:
     graph, used = Communities(nodes=150, edges=600, features=12).load(), np.arange(0, 150, 4)

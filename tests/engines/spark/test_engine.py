@@ -165,9 +165,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
         log = stack.enter_context((folder / "cluster.log").open("wb"))
         try:
             for number, (kind, *options) in enumerate((master, worker, worker)):
-                place = (
-                    [] if kind == "master.Master" else ["--work-dir", str(folder / f"work{number}"), address]
-                )
+                place = [] if kind == "master.Master" else ["--work-dir", str(folder / f"work{number}"), address]
                 command = [launcher, f"org.apache.spark.deploy.{kind}", *options, *place]
                 # a group of its own: killed together with the executors that it starts, as a machine would be
                 started.append(
@@ -242,10 +240,7 @@ def a_worker_is_killed(engine: Engine, worker: Any, shared: Path, folder: Path) 
 
 @pytest.mark.parametrize(
     ("shown", "message"),
-    [
-        ('openjdk version "11.0.2"', "needs Java 17 or later, but Java 11 is installed"),
-        ("", "Java is not installed"),
-    ],
+    [('openjdk version "11.0.2"', "needs Java 17 or later, but Java 11 is installed"), ("", "Java is not installed")],
 )
 def test_an_unsuitable_java_is_reported(
     shown: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -270,9 +265,7 @@ def test_a_missing_pyspark_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_innermost_cause_of_an_error_is_reported() -> None:
     pytest.importorskip("pyspark")
     cause = "org.apache.spark.SparkIllegalArgumentException: [MEMORY] must be at least 471859200."
-    text = (
-        f"An error occurred while calling None.Context.\n: {cause}\nIncrease it.\n\tat java.lang.Thread.run"
-    )
+    text = f"An error occurred while calling None.Context.\n: {cause}\nIncrease it.\n\tat java.lang.Thread.run"
     assert session.last_line(RuntimeError(text)) == cause
 
 
@@ -301,10 +294,7 @@ def test_a_cluster_that_does_not_answer_is_logged(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        (
-            {"master": "spark://host:7077"},
-            "path=None: spark://host:7077 needs a folder that every machine sees",
-        ),
+        ({"master": "spark://host:7077"}, "path=None: spark://host:7077 needs a folder that every machine sees"),
         ({"executor_memory": "much"}, "executor_memory=much: is not a size"),
         ({"plan": "rows"}, "plan=rows: choose one of auto, columns, blocks"),
         ({"blocks": 0}, "blocks=0: must be"),

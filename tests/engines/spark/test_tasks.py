@@ -118,9 +118,7 @@ def test_ranges_cover_all_nodes_and_none_is_too_large(lengths: list[int], count:
 
 
 def test_a_plan_follows_from_sizes() -> None:
-    graph = Communities(
-        nodes=1000, edges=5000, features=128
-    ).load()  # 48 kB, and 4 kB for each array of a column
+    graph = Communities(nodes=1000, edges=5000, features=128).load()  # 48 kB, and 4 kB for each array of a column
     operator = NormalizedAdjacency()
     diffusion = Diffusion(operator, Matrix(graph.adjacency), graph.features, {1: None}, {1})
     wide = plan.choose(diffusion, plan.Executors(10**7, slots=4, at_once=2), "auto", None, None)
@@ -137,10 +135,7 @@ def test_what_a_killed_driver_left_is_removed_by_the_next(tmp_path: Path) -> Non
     (tmp_path / "sign-killed" / "features").mkdir(parents=True)
     (tmp_path / "sign-killed" / ".lock").touch()
     (tmp_path / "sign-of-somebody-else").mkdir()
-    with (
-        SharedFolder.new(None, f"file:{tmp_path}") as one,
-        SharedFolder.new(None, f"file:{tmp_path}") as two,
-    ):
+    with SharedFolder.new(None, f"file:{tmp_path}") as one, SharedFolder.new(None, f"file:{tmp_path}") as two:
         names = {folder.name for folder in tmp_path.iterdir()}
         assert names == {"sign-of-somebody-else", *(shared.uri.rpartition("/")[2] for shared in (one, two))}
     assert [folder.name for folder in tmp_path.iterdir()] == ["sign-of-somebody-else"]

@@ -112,9 +112,7 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         place = _address(context, builder, signature.args[0], args[0], args[1], ir.IntType(8))
         flag = ir.IntType(32)
         function = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag]),
-            "llvm.prefetch.p0",
+            builder.module, ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag]), "llvm.prefetch.p0"
         )
         read, second_level, cached = (ir.Constant(flag, value) for value in (0, 2, 1))
         builder.call(function, [place, read, second_level, cached])

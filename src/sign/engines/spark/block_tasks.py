@@ -71,9 +71,7 @@ class Cut:
             indptr = np.append(first, len(part)).astype(np.int64)
             local_rows = (own - self.bounds[key]).astype(np.int32)
             local_columns = (columns[part] - self.bounds[other]).astype(np.int32)
-            yield pack(
-                Record(int(other), PIECE, key, number, local_rows, indptr, local_columns, values[part])
-            )
+            yield pack(Record(int(other), PIECE, key, number, local_rows, indptr, local_columns, values[part]))
 
 
 @dataclass(frozen=True)

@@ -30,22 +30,16 @@ from sign.system import arrays
 ORDER = ("key", "kind", "other", "first")
 
 
-def powers(
-    diffusion: Diffusion, folder: SharedFolder, count: int, width: int, threads: int
-) -> Iterator[Block]:
+def powers(diffusion: Diffusion, folder: SharedFolder, count: int, width: int, threads: int) -> Iterator[Block]:
     """Yield the powers, computed by ``count`` ranges of nodes and ``width`` columns at a time."""
     blocks = _Blocks(folder, ranges(diffusion.matrix.csr.indptr, count), width, threads)
     blocks.cut(diffusion.matrix)
     used = folder.share(diffusion.used, "used")
     for first in range(0, diffusion.columns, width):
-        yield from _column_powers(
-            diffusion, blocks, slice(first, min(first + width, diffusion.columns)), used
-        )
+        yield from _column_powers(diffusion, blocks, slice(first, min(first + width, diffusion.columns)), used)
 
 
-def _column_powers(
-    diffusion: Diffusion, blocks: "_Blocks", columns: slice, used: Shared | None
-) -> Iterator[Block]:
+def _column_powers(diffusion: Diffusion, blocks: "_Blocks", columns: slice, used: Shared | None) -> Iterator[Block]:
     """Yield all powers of some columns."""
     polynomial, width = diffusion.operator.polynomial, columns.stop - columns.start
     normalized = polynomial is not None and polynomial.normalized

@@ -68,9 +68,7 @@ class SparkEngine(Engine):
             rule = f"{self.master} needs a folder that every machine sees, such as hdfs://host/sign or file:/shared"
             raise FieldError("path", None, rule)
         if not isinstance(self.conf, Mapping):
-            raise FieldError(
-                "conf", self.conf, "must be settings of Spark, as in conf.spark.executor.memory=4g"
-            )
+            raise FieldError("conf", self.conf, "must be settings of Spark, as in conf.spark.executor.memory=4g")
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:

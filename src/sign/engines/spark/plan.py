@@ -23,9 +23,7 @@ class Executors:
 
     def ranges(self, size: int) -> int:
         """Return the number of ranges of nodes with which concurrent tasks hold their parts of ``size`` bytes."""
-        fitting = math.ceil(
-            2 * size * self.at_once / (HELD * self.memory)
-        )  # a range is up to two even shares
+        fitting = math.ceil(2 * size * self.at_once / (HELD * self.memory))  # a range is up to two even shares
         return max(fitting, RANGES * self.slots)
 
 
@@ -45,9 +43,7 @@ class Plan:
         return f"plan blocks ({self.why}), {blocks}, {self.width} columns at a time"
 
 
-def choose(
-    diffusion: Diffusion, executors: Executors, plan: str, ranges: int | None, width: int | None
-) -> Plan:
+def choose(diffusion: Diffusion, executors: Executors, plan: str, ranges: int | None, width: int | None) -> Plan:
     """Return the requested plan, or for ``auto`` the one that fits."""
     csr, has = diffusion.matrix.csr, f"an executor's {memory.format_size(executors.memory)}"
     parts = (csr.indptr, csr.indices, csr.weights, diffusion.matrix.left, diffusion.matrix.right)

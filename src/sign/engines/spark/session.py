@@ -50,11 +50,7 @@ DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": " ".join(JAVA_OPTIONS),
 }
-LOCAL = {
-    "spark.ui.enabled": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
+LOCAL = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 cleanup: dict[str, Callable[[], Any]] = {}  # at the end of the session, by folder
 log = logging.getLogger(__name__)
 _running: dict[tuple[Any, ...], Any] = {}  # the session of this process, by its settings; Spark allows one
@@ -74,9 +70,7 @@ def check() -> None:
     if version is None:
         raise SignError(f"engine=spark: Java is not installed; {advice}")
     if version < JAVA:
-        raise SignError(
-            f"engine=spark: Spark needs Java {JAVA} or later, but Java {version} is installed; {advice}"
-        )
+        raise SignError(f"engine=spark: Spark needs Java {JAVA} or later, but Java {version} is installed; {advice}")
 
 
 def java_version() -> int | None:
@@ -152,9 +146,7 @@ def _start(master: str, settings: dict[str, str]) -> Any:
         session = builder.getOrCreate()
         if not is_local(master):
             session.sparkContext.addArchive(f"{_packed(source)}#{PACKAGE}")
-        with logged_if_slow(
-            f"spark: no executor of {master} in {PATIENCE} s; the logs of its workers may say why"
-        ):
+        with logged_if_slow(f"spark: no executor of {master} in {PATIENCE} s; the logs of its workers may say why"):
             session.range(1).count()
     except Exception as error:  # of Spark, Hadoop, py4j: all that can be wrong with a cluster
         raise SignError(f"engine.master={master}: Spark did not start ({last_line(error)})") from error

@@ -180,6 +180,4 @@ def _write(writer: Any, record: Record) -> None:
 
 def _writer(path: Path) -> Any:
     """Open a Parquet file; each record is a row group, so that a reader holds one at a time."""
-    return parquet.ParquetWriter(
-        path, SCHEMA, compression="none", use_dictionary=False, write_statistics=False
-    )
+    return parquet.ParquetWriter(path, SCHEMA, compression="none", use_dictionary=False, write_statistics=False)

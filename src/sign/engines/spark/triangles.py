@@ -46,9 +46,7 @@ def count(csr: CSR, folder: SharedFolder, parts: int) -> Array:
     )
     intersect, add = Intersect(bounds, shared), Add(bounds, shared)
     triangles = by_key(pairs, parts * (parts + 1) // 2).mapInArrow(lambda batches: intersect(batches), DDL)
-    by_key(triangles, parts).mapInArrow(lambda batches: add(batches), DDL).write.parquet(
-        folder.address("counts")
-    )
+    by_key(triangles, parts).mapInArrow(lambda batches: add(batches), DDL).write.parquet(folder.address("counts"))
     counts = arrays.empty(len(indices), np.int64)
     for record in folder.records("counts"):
         values, start = record.numbers("values", np.int64), int(indptr[bounds[record.key]]) + record.first
@@ -105,14 +103,7 @@ def _records(key: int, counts: Array) -> Iterator[Any]:
 
 @compiled
 def intersect(
-    first: Any,
-    indptr: Any,
-    indices: Any,
-    counts: Any,
-    other: Any,
-    others: Any,
-    theirs: Any,
-    their_counts: Any,
+    first: Any, indptr: Any, indices: Any, counts: Any, other: Any, others: Any, theirs: Any, their_counts: Any
 ) -> None:
     """Add the triangles u → v → w, u → w to their three edges, for u in one part and v in the other."""
     for u in range(len(indptr) - 1):
