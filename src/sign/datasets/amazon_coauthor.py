@@ -9,7 +9,7 @@ import numpy as np
 from sign.datasets import download
 from sign.datasets.base import Dataset
 from sign.datasets.raw_files import read_errors
-from sign.datasets.splits import split_per_class
+from sign.datasets.sampling import split_per_class
 from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics
 from sign.graph.csr import CSR, Array
 from sign.graph.features import SparseFeatures
@@ -54,23 +54,13 @@ class AmazonCoauthor(Dataset):
         loops = source == indices
         source, target = source[~loops], indices[~loops].astype(np.int64)
         features = SparseFeatures(word_indptr.astype(np.int64), words, int(shape[1]))
-        classes = int(labels.max()) + 1
+        labels, classes = labels.astype(np.int64), int(labels.max()) + 1
         adjacency = CSR.from_edges(source, target, nodes, both=True)
         if self.check:
             actual = Statistics(nodes, adjacency.entries // 2, features.shape[1], classes)
             check_statistics(self.name, PUBLISHED[self.graph], actual)
-        train, val, test = split_per_class(labels, classes, self.train_per_class, self.val_per_class, self.split_seed)
-        return Graph(
-            name=self.name,
-            adjacency=adjacency,
-            features=features,
-            labels=labels.astype(np.int64),
-            classes=classes,
-            train=train,
-            val=val,
-            test=test,
-            inductive=self.inductive,
-        )
+        splits = split_per_class(labels, classes, self.train_per_class, self.val_per_class, self.split_seed)
+        return Graph(self.name, adjacency, features, labels, classes, *splits, inductive=self.inductive)
 
 
 def _check_arrays(arrays: dict[str, Array]) -> None:

@@ -6,7 +6,7 @@ from importlib.resources import files
 import numpy as np
 
 from sign.datasets.base import Dataset
-from sign.datasets.splits import split_per_class
+from sign.datasets.sampling import split_per_class
 from sign.graph.csr import CSR
 from sign.graph.graph import Graph
 from sign.validation import Count, Seed
@@ -40,16 +40,6 @@ class Cora(Dataset):
         papers = len(labels)
         features = np.zeros((papers, VOCABULARY), np.float32)
         features[np.repeat(np.arange(papers), counts), words] = 1
-        train, val, test = split_per_class(labels, SUBJECTS, self.train_per_class, self.val_per_class, self.split_seed)
-        return Graph(
-            name=self.name,
-            adjacency=CSR.from_edges(source, target, papers, both=not self.directed),
-            features=features,
-            labels=labels,
-            classes=SUBJECTS,
-            train=train,
-            val=val,
-            test=test,
-            directed=self.directed,
-            inductive=self.inductive,
-        )
+        adjacency = CSR.from_edges(source, target, papers, both=not self.directed)
+        splits = split_per_class(labels, SUBJECTS, self.train_per_class, self.val_per_class, self.split_seed)
+        return Graph(self.name, adjacency, features, labels, SUBJECTS, *splits, self.directed, self.inductive)

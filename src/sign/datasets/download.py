@@ -128,7 +128,7 @@ def _transfer(address: str, stream: IO[bytes], version_file: Path) -> bool:
     except HTTPError as refusal:
         if refusal.code != 416 or not start:  # 416: the file ends before the requested range
             raise
-        _truncate(stream)
+        stream.truncate(stream.seek(0))
         return False
     except (OSError, HTTPException) as broken:
         error = broken
@@ -145,7 +145,7 @@ def _receive(request: Request, stream: IO[bytes], version_file: Path) -> int | N
             raise ConnectionError("the server sent a web page instead of the file")
         total = _total_size(response, start)
         if response.status != 206:
-            _truncate(stream)
+            stream.truncate(stream.seek(0))
             version_file.write_text(_version(response))
         with progress() as bar:
             task = bar.add_task(f"{Path(stream.name).stem} · MB", total=(total or 0) / 1e6)
@@ -164,11 +164,6 @@ def _total_size(response: HTTPResponse, start: int) -> int | None:
         return int(match[1])
     length = response.headers.get("Content-Length")
     return None if length is None else int(length)
-
-
-def _truncate(stream: IO[bytes]) -> None:
-    stream.seek(0)
-    stream.truncate()
 
 
 def _version(response: HTTPResponse) -> str:

@@ -62,10 +62,10 @@ class GraphSAINT(Dataset):
             addresses = (ADDRESS.format(id_) for id_ in IDS[self.graph])
             download.ensure_files(folder, dict(zip(FILES, addresses, strict=True)))
         download.require_files(folder, FILES, MANUAL_ADDRESS)
-        adjacency, feats, class_map, roles = (folder / name for name in FILES)
+        adj_full, feats, class_map, roles = (folder / name for name in FILES)
         published = PUBLISHED[self.graph]
-        with read_errors(adjacency):
-            indptr, indices = _read_adjacency(adjacency)
+        with read_errors(adj_full):
+            indptr, indices = _read_adjacency(adj_full)
         nodes = len(indptr) - 1
         labels = _read_labels(class_map, nodes, published)
         with read_errors(roles):
@@ -77,19 +77,11 @@ class GraphSAINT(Dataset):
             loops = int((source == indices).sum())
             edges = _count_edges(len(indices), loops, published.edges)
             classes = labels.shape[1] if published.multilabel else int(labels.max()) + 1
-            split = split_fractions(train, val, test)
-            check_statistics(self.name, published, Statistics(nodes, edges, features.shape[1], classes, split))
-        return Graph(
-            name=self.name,
-            adjacency=CSR.from_edges(source, indices, nodes, both=True),
-            features=features,
-            labels=labels,
-            classes=published.classes,
-            train=train,
-            val=val,
-            test=test,
-            inductive=self.inductive,
-        )
+            actual = Statistics(nodes, edges, features.shape[1], classes, split_fractions(train, val, test))
+            check_statistics(self.name, published, actual)
+        adjacency = CSR.from_edges(source, indices, nodes, both=True)
+        classes = published.classes
+        return Graph(self.name, adjacency, features, labels, classes, train, val, test, inductive=self.inductive)
 
 
 def _read_adjacency(file: Path) -> tuple[Array, Array]:
@@ -118,11 +110,7 @@ def _read_features(file: Path) -> Floats:
         raw = np.load(file, mmap_mode="r", allow_pickle=False)
         if raw.ndim != 2 or raw.dtype.kind not in "fiub":
             raise ValueError(f"it contains {raw.dtype} of shape {raw.shape}")
-    features = arrays.empty(raw.shape, np.float32)
-    for part in arrays.chunks(raw):
-        features[part] = raw[part]
-        arrays.release(features[part])
-    return features
+    return arrays.copy_rows(raw, dtype=np.float32)
 
 
 def _read_labels(file: Path, nodes: int, published: Statistics) -> Array:

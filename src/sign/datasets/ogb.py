@@ -51,29 +51,20 @@ class OGB(Dataset):
     def load(self) -> Graph:
         """Read the files, downloading and converting them if necessary."""
         folder = Path(self.data_dir) / f"ogbn_{self.graph}"
-        splits = [f"split/{SPLITS[self.graph]}/{part}.csv.gz" for part in ("train", "valid", "test")]
+        names = [f"split/{SPLITS[self.graph]}/{part}.csv.gz" for part in ("train", "valid", "test")]
         raw = [f"raw/{name}" for name in (BINARY if self.graph == "papers100M" else TEXT)]
-        download.ensure_extracted(folder, [*raw, *splits], ADDRESS.format(ARCHIVES[self.graph]))
+        download.ensure_extracted(folder, [*raw, *names], ADDRESS.format(ARCHIVES[self.graph]))
         published = PUBLISHED[f"ogbn-{self.graph}"]
         read = _read_binary if self.graph == "papers100M" else _read_text
         nodes, (source, target, features, labels) = read(folder, published.classes)
-        train, val, test = (np.sort(read_csv_column(folder / split)) for split in splits)
+        train, val, test = (np.sort(read_csv_column(folder / name)) for name in names)
         if self.check:
             classes = 1 + max(int(labels[part].max()) for part in arrays.chunks(labels))
-            split = split_fractions(train, val, test)
-            check_statistics(self.name, published, Statistics(nodes, len(source), features.shape[1], classes, split))
-        return Graph(
-            name=self.name,
-            adjacency=CSR.from_edges(source, target, nodes, both=not self.directed),
-            features=features,
-            labels=labels,
-            classes=published.classes,
-            train=train,
-            val=val,
-            test=test,
-            directed=self.directed,
-            inductive=self.inductive,
-        )
+            actual = Statistics(nodes, len(source), features.shape[1], classes, split_fractions(train, val, test))
+            check_statistics(self.name, published, actual)
+        adjacency = CSR.from_edges(source, target, nodes, both=not self.directed)
+        splits, classes = (train, val, test), published.classes
+        return Graph(self.name, adjacency, features, labels, classes, *splits, self.directed, self.inductive)
 
 
 def _read_text(folder: Path, classes: int) -> tuple[int, list[Array]]:

@@ -3,7 +3,8 @@
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from sign.datasets import download
 from sign.datasets.base import Dataset
 from sign.datasets.raw_files import read_errors
 from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics
-from sign.graph.csr import CSR, Array
+from sign.graph.csr import CSR
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import Graph
 from sign.graph.partition import row_pointers
@@ -31,25 +32,13 @@ ALLOWED = {
 }
 
 
-class PickledMatrix:
-    """The attributes of a pickled ``csr_matrix`` of scipy."""
-
-    indptr: Array
-    indices: Array
-    data: Array
-    _shape: tuple[int, int]
-
-
 class SafeUnpickler(pickle.Unpickler):
     """Loads arrays, lists and sparse matrices, and no other objects: a pickle could run any code."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__(stream, encoding="latin1")
 
     def find_class(self, module: str, name: str) -> Any:
         """Return an allowed class; raise :class:`pickle.UnpicklingError` for any other one."""
         if (module, name) == ("scipy.sparse.csr", "csr_matrix"):
-            return PickledMatrix
+            return SimpleNamespace  # of the attributes of the matrix
         if (module, name) not in ALLOWED:
             raise pickle.UnpicklingError(f"it refers to {module}.{name}")
         return super().find_class(module, name)
@@ -79,7 +68,9 @@ class Planetoid(Dataset):
 
     def _read(self, file: Path, part: str) -> Any:
         with read_errors(file), file.open("rb") as stream:
-            return np.loadtxt(stream, np.int64) if part == "test.index" else SafeUnpickler(stream).load()
+            if part == "test.index":
+                return np.loadtxt(stream, np.int64)
+            return SafeUnpickler(stream, encoding="latin1").load()
 
     def _graph(self, parts: dict[str, Any]) -> Graph:
         test = np.sort(parts["test.index"])
@@ -99,20 +90,12 @@ class Planetoid(Dataset):
             np.concatenate([first.values, ordered.values]),
         )
         train = len(parts["y"])
-        return Graph(
-            name=self.name,
-            adjacency=_adjacency(parts["graph"], nodes),
-            features=features,
-            labels=labels,
-            classes=parts["ally"].shape[1],
-            train=np.arange(train),
-            val=np.arange(train, train + VALIDATION),
-            test=test,
-            inductive=self.inductive,
-        )
+        adjacency, classes = _adjacency(parts["graph"], nodes), parts["ally"].shape[1]
+        splits = np.arange(train), np.arange(train, train + VALIDATION), test
+        return Graph(self.name, adjacency, features, labels, classes, *splits, inductive=self.inductive)
 
 
-def _sparse(matrix: PickledMatrix) -> SparseFeatures:
+def _sparse(matrix: SimpleNamespace) -> SparseFeatures:
     values = matrix.data.astype(np.float32)
     return SparseFeatures(matrix.indptr.astype(np.int64), matrix.indices, matrix._shape[1], values)
 

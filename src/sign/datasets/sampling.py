@@ -1,4 +1,4 @@
-"""Random features and labels of generated graphs; equal seeds give equal arrays."""
+"""Random features, labels and splits; equal seeds give equal arrays."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,3 +38,21 @@ def multilabel_matrix(rng: np.random.Generator, community: Array, classes: int, 
     labels_of_community = rng.random((classes, classes)) < 0.3
     flipped = rng.random((len(community), classes), dtype) < 0.05
     return (labels_of_community[community] ^ flipped).astype(np.uint8)
+
+
+def split_per_class(labels: Array, classes: int, train: int, val: int, seed: int) -> tuple[Array, Array, Array]:
+    """Draw ``train`` and ``val`` nodes per class; all other labelled nodes are test nodes."""
+    rng = np.random.default_rng(seed)
+    shuffled = [rng.permutation(np.flatnonzero(labels == label)) for label in range(classes)]
+    first, second, rest = (
+        np.sort(np.concatenate([nodes[start:stop] for nodes in shuffled]))
+        for start, stop in ((0, train), (train, train + val), (train + val, None))
+    )
+    return first, second, rest
+
+
+def split_by_fraction(nodes: int, train: float, val: float, seed: int) -> tuple[Array, Array, Array]:
+    """Draw fractions of the nodes; those that are neither ``train`` nor ``val`` are test nodes."""
+    shuffled = np.random.default_rng(seed).permutation(nodes)
+    first, second = round(train * nodes), round((train + val) * nodes)
+    return np.sort(shuffled[:first]), np.sort(shuffled[first:second]), np.sort(shuffled[second:])

@@ -10,8 +10,7 @@ from sign.datasets import download
 from sign.datasets.array_cache import cached_arrays
 from sign.datasets.base import Dataset
 from sign.datasets.raw_files import BLOCK, parse_integers
-from sign.datasets.sampling import normal_features
-from sign.datasets.splits import split_by_fraction
+from sign.datasets.sampling import normal_features, split_by_fraction
 from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics, split_fractions
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import Graph
@@ -46,23 +45,14 @@ class Wikipedia(Dataset):
             folder / FILE, folder / ARRAYS, ("source", "target"), lambda: _edge_blocks(folder / FILE)
         )
         nodes = 1 + max(int(ends[part].max()) for ends in (source, target) for part in arrays.chunks(ends))
-        train, val, test = split_by_fraction(nodes, 0.5, 0.25, self.seed)
+        splits = split_by_fraction(nodes, 0.5, 0.25, self.seed)
         if self.check:
-            split = split_fractions(train, val, test)
-            check_statistics(
-                self.name, PUBLISHED["wikipedia"], Statistics(nodes, len(source), self.features, CLASSES, split)
-            )
-        return Graph(
-            name=self.name,
-            adjacency=CSR.from_edges(source, target, nodes, both=True),
-            features=normal_features(nodes, self.features, [self.seed, 2]),
-            labels=np.random.default_rng([self.seed, 1]).integers(0, CLASSES, nodes, np.int8),
-            classes=CLASSES,
-            train=train,
-            val=val,
-            test=test,
-            inductive=self.inductive,
-        )
+            actual = Statistics(nodes, len(source), self.features, CLASSES, split_fractions(*splits))
+            check_statistics(self.name, PUBLISHED["wikipedia"], actual)
+        adjacency = CSR.from_edges(source, target, nodes, both=True)
+        features = normal_features(nodes, self.features, [self.seed, 2])
+        labels = np.random.default_rng([self.seed, 1]).integers(0, CLASSES, nodes, np.int8)
+        return Graph(self.name, adjacency, features, labels, CLASSES, *splits, inductive=self.inductive)
 
 
 def _edge_blocks(file: Path) -> Iterator[tuple[Array, Array]]:

@@ -130,9 +130,9 @@ def gather(array: Any, rows: NDArray[Any] | None) -> Iterator[tuple[slice, NDArr
             release(array[part])
 
 
-def copy_rows(array: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-    """Return ``array[rows]`` within the budget; ``rows`` are sorted."""
-    copy = empty((len(rows), *array.shape[1:]), array.dtype)
+def copy_rows(array: NDArray[Any], rows: NDArray[Any] | None = None, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return ``array[rows]``, or all rows, within the budget and as ``dtype``; ``rows`` are sorted."""
+    copy = empty((len(array if rows is None else rows), *array.shape[1:]), array.dtype if dtype is None else dtype)
     for part, values in gather(array, rows):
         copy[part] = values
         release(copy[part])

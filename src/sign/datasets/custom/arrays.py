@@ -49,12 +49,8 @@ def dense_features(array: Array, file: Path) -> Floats:
         )
     if array.dtype == np.float32:
         return array
-    features = arrays.empty(array.shape, np.float32)
     with np.errstate(over="ignore"):  # infinite values are refused by Graph
-        for part in arrays.chunks(array):
-            features[part] = array[part]
-            arrays.release(features[part])
-    return features
+        return arrays.copy_rows(array, dtype=np.float32)
 
 
 def sparse_features(file: Path, nodes: int) -> SparseFeatures:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from sign.datasets.base import Dataset
-from sign.datasets.splits import split_by_fraction
+from sign.datasets.sampling import split_by_fraction
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import SPLITS, Graph
@@ -15,7 +15,7 @@ from sign.system.hashing import file_digest
 from sign.validation import Range, Seed
 
 if TYPE_CHECKING:
-    from sign.datasets.custom.parts import GraphParts
+    from sign.datasets.custom.folder import GraphParts
 
 FILES = ("edges", "nodes", "features", "labels", *SPLITS)
 

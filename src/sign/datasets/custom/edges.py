@@ -13,6 +13,7 @@ from sign.graph.csr import Array, Floats
 EDGES = (*TABLES, ".npy")
 PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
 WEIGHT = ("weight",)
+HEADER_RULE = f"name the columns of sources and targets {' or '.join('/'.join(pair) for pair in PAIRS)}"
 
 
 def read_edges(file: Path, ids: NodeIds) -> tuple[Array, Array, Floats | None]:
@@ -23,7 +24,10 @@ def read_edges(file: Path, ids: NodeIds) -> tuple[Array, Array, Floats | None]:
     table = read_table(file, is_header=lambda cells: any(name in cells for pair in PAIRS for name in pair))
     first, second, weight = _columns(table, ids)
     source, target = (ids.indices(table.column(name)) for name in (first, second))
-    return source, target, None if weight is None else _weights(table.column(weight))
+    if weight is None:
+        return source, target, None
+    with np.errstate(over="ignore"):  # infinite weights are refused by CSR.from_edges
+        return source, target, table.column(weight).numbers().astype(np.float32)
 
 
 def _ends(array: Array, file: Path) -> Array:
@@ -42,27 +46,17 @@ def _columns(table: Table, ids: NodeIds) -> tuple[str, str, str | None]:
     names = list(table.columns)
     if not table.header:
         if len(names) not in (2, 3):
-            raise SignError(f"{table.file}: {_header_rule()}, or write two columns, or three with weights")
+            raise SignError(f"{table.file}: {HEADER_RULE}, or write two columns, or three with weights")
         return names[0], names[1], names[2] if len(names) == 3 else None
     for pair in PAIRS:
         first, second = (table.pick((name,)) for name in pair)
         if first is not None and second is not None:
             break
     else:
-        raise SignError(f"{table.file}: has columns {', '.join(names)}; {_header_rule()}")
+        raise SignError(f"{table.file}: has columns {', '.join(names)}; {HEADER_RULE}")
     if table.file.suffix != ".parquet" and ids.contains(first) and ids.contains(second):
         raise SignError(
             f"{table.file}: its first line could be a header or an edge between the nodes {first} and {second}; "
             "rename the columns"
         )
     return first, second, table.pick(WEIGHT)
-
-
-def _header_rule() -> str:
-    return f"name the columns of sources and targets {' or '.join('/'.join(pair) for pair in PAIRS)}"
-
-
-def _weights(column: Column) -> Floats:
-    """Convert weights to float32; invalid ones are refused by :meth:`CSR.from_edges`."""
-    with np.errstate(over="ignore"):
-        return column.numbers().astype(np.float32)

@@ -1,17 +1,17 @@
 """A folder of files with conventional names ▶ the parts of a graph."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from sign.datasets.custom.arrays import check_rows, dense_features, find_file, read_array, sparse_features
 from sign.datasets.custom.edges import EDGES, read_edges
 from sign.datasets.custom.labels import class_indices, label_matrix
 from sign.datasets.custom.node_ids import ID, NodeIds
-from sign.datasets.custom.parts import GraphParts
 from sign.datasets.custom.splits import LISTS, splits_of_column, splits_of_lists
 from sign.datasets.custom.tables import TABLES, Column, Table, read_table
 from sign.errors import SignError
-from sign.graph.csr import Array
+from sign.graph.csr import Array, Floats
 from sign.graph.features import Features
 from sign.graph.graph import SPLITS
 
@@ -25,6 +25,19 @@ ENDINGS = {
 LABEL, LABEL_PREFIX = ("label", "labels", "class", "y"), "label_"
 SPLIT = ("split",)
 FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0"}  # cells of multilabel columns
+
+
+@dataclass(frozen=True, eq=False)
+class GraphParts:
+    """Edges as node indices, features, labels and, unless they are drawn later, splits."""
+
+    source: Array
+    target: Array
+    weights: Floats | None
+    features: Features
+    labels: Array
+    classes: int
+    splits: dict[str, Array] | None
 
 
 def read_folder(folder: Path, settings: Mapping[str, str | None]) -> GraphParts:

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from sign.datasets.custom.arrays import REMEDY, check_rows, dense_features
-from sign.datasets.custom.folder import labels_of
-from sign.datasets.custom.parts import GraphParts
+from sign.datasets.custom.folder import GraphParts, labels_of
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
 from sign.graph.csr import Array

@@ -6,8 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from sign.datasets.base import Dataset
-from sign.datasets.sampling import multilabel_matrix
-from sign.datasets.splits import split_by_fraction
+from sign.datasets.sampling import multilabel_matrix, split_by_fraction
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import Graph
@@ -65,18 +64,10 @@ class Communities(Dataset):
         centres = rng.standard_normal((self.classes, self.features), dtype=np.float32)
         features = rng.standard_normal((self.nodes, self.features), dtype=np.float32)
         features += SIGNAL * centres[community]
-        train, val, test = split_by_fraction(self.nodes, self.train_fraction, self.val_fraction, self.seed)
-        return Graph(
-            name=self.name,
-            adjacency=CSR.from_edges(source, target, self.nodes, both=True),
-            features=features,
-            labels=(multilabel_matrix(rng, community, self.classes, np.float64) if self.multilabel else community),
-            classes=self.classes,
-            train=train,
-            val=val,
-            test=test,
-            inductive=self.inductive,
-        )
+        splits = split_by_fraction(self.nodes, self.train_fraction, self.val_fraction, self.seed)
+        adjacency = CSR.from_edges(source, target, self.nodes, both=True)
+        labels = multilabel_matrix(rng, community, self.classes, np.float64) if self.multilabel else community
+        return Graph(self.name, adjacency, features, labels, self.classes, *splits, inductive=self.inductive)
 
     def _edges(self, rng: np.random.Generator, bounds: Array) -> tuple[Array, Array]:
         """Draw exactly ``edges`` distinct pairs, in rounds because duplicates are removed."""

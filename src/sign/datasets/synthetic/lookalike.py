@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import gcd
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from sign.system import arrays
 from sign.validation import Range, Seed
 
 SIGNAL = 0.25  # standard deviation of the centres of communities; that of the noise is one
-SIZES = {
-    name: PUBLISHED[name]
-    for name in ("wikipedia", "ogbn-papers100M", "ogbn-products", "reddit", "yelp", "flickr", "ppi")
-}
+
+Like = Literal["wikipedia", "ogbn-papers100M", "ogbn-products", "reddit", "yelp", "flickr", "ppi"]
+SIZES = {name: PUBLISHED[name] for name in get_args(Like)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +29,7 @@ class Lookalike(Dataset):
     many edges are drawn as the data set has; duplicates are merged.
     """
 
-    like: Literal["wikipedia", "ogbn-papers100M", "ogbn-products", "reddit", "yelp", "flickr", "ppi"]
+    like: Like
     scale: Annotated[float, Range(1e-6, 1)] = 1.0
     seed: Seed = 0
 
@@ -57,20 +56,13 @@ class Lookalike(Dataset):
         bounds = np.cumsum([round(fraction * len(labelled)) for fraction in size.split[:2]])
         train, val, test = (np.sort(labelled[part]) for part in np.split(order, bounds))
         centres = rng.standard_normal((size.classes, size.features), np.float32)
-        return Graph(
-            name=self.name,
-            adjacency=self._adjacency(factor),
-            features=normal_features(
-                self.nodes, size.features, [self.seed], lambda rows: SIGNAL * centres[community[rows]]
-            ),
-            labels=(multilabel_matrix(rng, community, size.classes, np.float32) if size.multilabel else community),
-            classes=size.classes,
-            train=train,
-            val=val,
-            test=test,
-            directed=size.directed,
-            inductive=self.inductive,
+        adjacency = self._adjacency(factor)
+        features = normal_features(
+            self.nodes, size.features, [self.seed], lambda rows: SIGNAL * centres[community[rows]]
         )
+        labels = multilabel_matrix(rng, community, size.classes, np.float32) if size.multilabel else community
+        splits = train, val, test
+        return Graph(self.name, adjacency, features, labels, size.classes, *splits, size.directed, self.inductive)
 
     def _adjacency(self, factor: int) -> CSR:
         from sign.datasets.synthetic.edge_kernels import draw_edges
