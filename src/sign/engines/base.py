@@ -68,7 +68,7 @@ class Diffusion:
 
 @dataclass(frozen=True)
 class Engine(Validated, ABC):
-    """A place where sparse matrices are multiplied by node features.
+    """Multiplies sparse matrices by node features.
 
     ``memory`` bounds the resident memory while hops are computed, such as 4GB; null is a share of what the machine
     and its control group have left.

@@ -152,21 +152,21 @@ def harvest(links: Any, rule: Any, source: Any, scratch: Any, reached: Any, colu
         for k in range(reached):
             scaled[k] = estimate[touched[k]] * np.sqrt(degrees[source] / degrees[touched[k]])
         cut = max(cut, np.partition(scaled, reached - rule.top_k)[reached - rule.top_k])
-    places = reached  # for weights that equal the cut; larger ones always stay, and so does the source
+    ties = reached  # kept among the weights that equal the cut; larger ones and the source are always kept
     if rule.top_k > 0:
-        places = rule.top_k - 1
+        ties = rule.top_k - 1
         for k in range(reached):
             above = estimate[touched[k]] * np.sqrt(degrees[source] / degrees[touched[k]]) > cut
-            places -= above and touched[k] != source
+            ties -= above and touched[k] != source
     kept, total = 0, 0.0
     for k in range(reached):
         node = touched[k]
         weight = estimate[node] * np.sqrt(degrees[source] / degrees[node])
         estimate[node] = 0.0
         if node != source:
-            if weight < cut or (weight == cut and places <= 0):
+            if weight < cut or (weight == cut and ties <= 0):
                 continue
-            places -= weight == cut
+            ties -= weight == cut
         columns[kept] = node
         values[kept] = weight
         total += weight

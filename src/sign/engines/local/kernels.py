@@ -43,8 +43,8 @@ def _compiled(width: int) -> Any:
             for number in range(blocks[block], last + 1):
                 i = number if rows is None else rows[number]
                 start, end = indptr[i], indptr[i + 1]
-                # What is asked for ahead goes on after this row with the entries that come next. An entry that is
-                # not the one to come (after an empty row, at the end of a list) costs a line of the caches, no more.
+                # Prefetching continues after this row with the entries of the next one. A wrong guess (after an
+                # empty row, at the end of a list) costs one cache line.
                 onward, limit = end, indptr[-1] - 1
                 if rows is not None:
                     following = rows[min(number + 1, last)]
@@ -60,7 +60,7 @@ def _compiled(width: int) -> Any:
                         ahead = e + AHEAD
                         if ahead >= end:
                             ahead = max(min(ahead - end + onward, limit), start)
-                        # Unsigned, or numba would ask of each whether it counts from the end.
+                        # Unsigned, or numba would test each index for being negative.
                         coming = np.uint64(indices[ahead])
                         theirs = x[coming]
                         for line in range(0, width, CACHE_LINE):

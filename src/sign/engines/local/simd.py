@@ -1,8 +1,8 @@
 """Vectors of floats for compiled loops, which stay in registers where an array would go through memory.
 
-``Lanes(n)`` is the numba type of n floats that are added and scaled together; LLVM cuts it into what the processor
-has. The width is a constant of the code that uses it. They are loaded from, and stored to, float32 arrays whose items
-follow each other.
+``Lanes(n)`` is the numba type of n floats that are added and scaled together; LLVM maps it to the registers of the
+processor. The width is a constant of the code that uses it. They are loaded from, and stored to, contiguous float32
+arrays.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ def _has_lanes(array: Any) -> bool:
 
 
 def _address(context: Any, builder: Any, layout: Any, array: Any, index: Any, content: Any) -> Any:
-    """Where ``array[index]`` lies, as the address of a ``content``."""
+    """Return the address of ``array[index]``, as a pointer to a ``content``."""
     struct = context.make_array(layout)(context, builder, array)
     pointer = cgutils.get_item_pointer(context, builder, layout, struct, [index], wraparound=False)
     return builder.bitcast(pointer, ir.PointerType(content))
@@ -59,8 +59,8 @@ def load(typing_context: Any, array: Any, index: Any, width: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         content = context.get_value_type(lanes)
-        place = _address(context, builder, signature.args[0], args[0], args[1], content)
-        return builder.load(place, align=4)
+        address = _address(context, builder, signature.args[0], args[0], args[1], content)
+        return builder.load(address, align=4)
 
     return lanes(array, types.intp, width), codegen
 
@@ -73,8 +73,8 @@ def store(typing_context: Any, array: Any, index: Any, lanes: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         content = context.get_value_type(lanes)
-        place = _address(context, builder, signature.args[0], args[0], args[1], content)
-        builder.store(args[2], place, align=4)
+        address = _address(context, builder, signature.args[0], args[0], args[1], content)
+        builder.store(args[2], address, align=4)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, lanes), codegen
@@ -96,7 +96,7 @@ def scale(typing_context: Any, lanes: Any, factor: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add(typing_context: Any, lanes: Any, others: Any) -> Any:
-    """Sums of two and two."""
+    """The elementwise sum."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.fadd(*args)
@@ -106,16 +106,16 @@ def add(typing_context: Any, lanes: Any, others: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Ask the memory for ``array[index]`` and go on; a hint that cannot fail."""
+    """Prefetch ``array[index]`` into the cache; a hint that cannot fail."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _address(context, builder, signature.args[0], args[0], args[1], ir.IntType(8))
+        address = _address(context, builder, signature.args[0], args[0], args[1], ir.IntType(8))
         flag = ir.IntType(32)
         function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [place.type, flag, flag, flag]), "llvm.prefetch.p0"
+            builder.module, ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]), "llvm.prefetch.p0"
         )
         read, second_level, cached = (ir.Constant(flag, value) for value in (0, 2, 1))
-        builder.call(function, [place, read, second_level, cached])
+        builder.call(function, [address, read, second_level, cached])
         return context.get_dummy_value()
 
     return types.void(array, types.intp), codegen

@@ -5,7 +5,7 @@ all factors multiplied into their entries; features are records of one range. A 
 that brings together what has the same key and sorts it, so that a task reads it as a stream:
 
 1. by columns: the features of a range meet the pieces with these columns, and make sums for the rows of each piece;
-2. by rows: the sums for a range are added up in a fixed order, and the polynomial goes one term on.
+2. by rows: the sums for a range are added up in a fixed order, and the next term of the polynomial is computed.
 
 After each product the state is Parquet again: a lost task, or a lost machine, is computed again from there.
 """
@@ -76,7 +76,7 @@ def ranges(indptr: Array, count: int) -> Array:
 
 
 def by_key(table: Any, count: int) -> Any:
-    """Records with the keys 0 to ``count`` - 1, each in a task of its own and in order."""
+    """Return records with the keys 0 to ``count`` - 1, one task per key, sorted."""
     return table.repartitionById(count, "key").sortWithinPartitions(*ORDER)
 
 

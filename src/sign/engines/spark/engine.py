@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class OneProduct(Operator):
-    """An operator that is given its matrix."""
+    """An operator whose matrix is passed to the engine directly."""
 
     def matrix(self, graph: Graph) -> Matrix:
         """Raise: the matrix does not come from a graph."""

@@ -1,4 +1,4 @@
-"""What travels between the driver, Parquet and the executors: arrays as bytes, a few megabytes each."""
+"""Records that the driver, Parquet files and executors exchange: arrays as bytes, a few megabytes each."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ DDL = "key int, kind int, other int, first long, rows binary, indptr binary, ind
 
 
 class Record(NamedTuple):
-    """Numbers that say where it belongs, which each plan uses in its own way, and arrays."""
+    """Four numbers, whose meaning each plan defines, and up to four arrays."""
 
     key: int
     kind: int = 0
@@ -31,22 +31,22 @@ class Record(NamedTuple):
     values: Array | None = None
 
     def floats(self, columns: int, dtype: str = "float32") -> Floats:
-        """The values as rows of ``columns`` numbers."""
+        """Return the values as rows of ``columns`` numbers."""
         return self.numbers("values", dtype).reshape(-1, columns)
 
     def numbers(self, blob: str, dtype: Any = np.int32) -> Array:
-        """One of the arrays."""
+        """Return one of the arrays."""
         return np.frombuffer(getattr(self, blob), dtype)
 
 
 def pack(record: Record) -> pa.RecordBatch:
-    """A record as a batch of its own, which shares its arrays."""
+    """Return a record as a batch that shares its arrays."""
     numbers = [pa.array([number], field.type) for number, field in zip(record[:4], SCHEMA, strict=False)]
     return pa.RecordBatch.from_arrays([*numbers, *map(_blob, record[4:])], schema=SCHEMA)
 
 
 def _blob(array: Array | None) -> pa.Array:
-    """The bytes of an array as one value. (pyarrow's own conversion of a buffer never lets go of it.)"""
+    """Return the bytes of an array as one value; pyarrow's own conversion of a buffer never releases it."""
     if array is None:
         return pa.nulls(1, pa.binary())
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -55,13 +55,13 @@ def _blob(array: Array | None) -> pa.Array:
 
 
 def unpack(batch: pa.RecordBatch) -> Iterator[Record]:
-    """The records of a batch; their arrays are views of it."""
+    """Yield the records of a batch; their arrays are views of it."""
     for row in range(batch.num_rows):
-        numbers = [batch.column(place)[row].as_py() for place in range(4)]
-        blobs = [batch.column(place)[row].as_buffer() for place in range(4, 8)]
+        numbers = [batch.column(index)[row].as_py() for index in range(4)]
+        blobs = [batch.column(index)[row].as_buffer() for index in range(4, 8)]
         yield Record(*numbers, *blobs)
 
 
 def pieces(rows: int, row_bytes: int) -> list[slice]:
-    """Rows cut so that each part is about a record."""
+    """Return slices of rows, each of about the size of a record."""
     return arrays.row_slices(rows, row_bytes, SIZE)
