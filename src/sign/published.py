@@ -62,26 +62,25 @@ class PublishedTable:
 def published_tables() -> dict[str, PublishedTable]:
     """All published tables by name."""
     entries: Any = OmegaConf.to_container(OmegaConf.load(FILE))
-    return {name: _table(name, entry) for name, entry in entries.items()}
+    return {
+        name: PublishedTable(
+            name=name,
+            title=entry["title"],
+            source=entry["source"],
+            notes=entry.get("notes", ""),
+            unit=entry.get("unit", ""),
+            columns=tuple(entry["columns"]),
+            rows=tuple(entry["rows"]),
+            cells=tuple(_cells(name, entry)),
+        )
+        for name, entry in entries.items()
+    }
 
 
 def published_cells(experiment: str | None) -> list[PublishedCell]:
     """The cells of an experiment in all tables; none for ``None``."""
     cells = (cell for table in published_tables().values() for cell in table.cells)
     return [cell for cell in cells if cell.experiment and cell.experiment == experiment]
-
-
-def _table(name: str, entry: dict[str, Any]) -> PublishedTable:
-    return PublishedTable(
-        name=name,
-        title=entry["title"],
-        source=entry["source"],
-        notes=entry.get("notes", ""),
-        unit=entry.get("unit", ""),
-        columns=tuple(entry["columns"]),
-        rows=tuple(entry["rows"]),
-        cells=tuple(_cells(name, entry)),
-    )
 
 
 def _cells(name: str, entry: dict[str, Any]) -> Iterator[PublishedCell]:

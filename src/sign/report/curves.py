@@ -8,7 +8,6 @@ from sign.report.run_records import RunRecord
 
 MAX_NUMBERS = 400_000  # in all curves of a page: about 3 MB
 MIN_POINTS, MAX_POINTS = 24, 250  # of one curve
-DIGITS = 5
 
 
 def curve(record: RunRecord, points: int = MAX_POINTS) -> dict[str, Any]:
@@ -17,7 +16,8 @@ def curve(record: RunRecord, points: int = MAX_POINTS) -> dict[str, Any]:
     At most ``points`` epochs are kept: the first, the last, the best on the validation split, and evenly spaced ones.
     """
     kept = _kept_epochs(record, points)
-    start = _precompute_seconds(record)
+    hops = sum(hop.get("seconds") or 0.0 for hop in record.hops)
+    start = (record.metrics or {}).get("seconds/precompute", hops)  # the sum over hops while a run is not finished
     seconds = list(accumulate((row.get("seconds/epoch", 0.0) for row in record.epochs), initial=start))[1:]
     names = {name for row in record.epochs[:1] for name in row} - {"epoch"}
     return {
@@ -36,13 +36,6 @@ def curves(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     return [curve(record, min(max(points, MIN_POINTS), MAX_POINTS)) for record in records]
 
 
-def _precompute_seconds(record: RunRecord) -> float:
-    """Seconds before the first epoch; the sum over hops while a run is not finished."""
-    seconds = [hop.get("seconds") for hop in record.hops]
-    total = sum(value for value in seconds if isinstance(value, int | float))
-    return (record.metrics or {}).get("seconds/precompute", total)
-
-
 def _kept_epochs(record: RunRecord, points: int) -> list[int]:
     count = len(record.epochs)
     if count <= points:
@@ -54,5 +47,5 @@ def _kept_epochs(record: RunRecord, points: int) -> list[int]:
 
 
 def _rounded(value: float | None) -> float | None:
-    """Digits that are visible in a plot."""
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+    """Five digits: more are not visible in a plot."""
+    return None if value is None else float(f"{value:.5g}")

@@ -53,7 +53,8 @@ def group_runs(records: Sequence[RunRecord]) -> list[Group]:
         by_name.setdefault(name, {}).setdefault(_key(record.flat_config), []).append(record)
     groups = []
     for name, variants in sorted(by_name.items(), key=lambda item: [natural_order(part) for part in item[0]]):
-        same_model = [other for other in by_name if other[:2] == name[:2] and _is_search(other) == _is_search(name)]
+        search = name[3] == SEARCH
+        same_model = [other for other in by_name if other[:2] == name[:2] and (other[3] == SEARCH) == search]
         differing = sorted(differences([dict(key) for key in variants]))
         for key, members in variants.items():
             variant = _variant(dict(key), differing)
@@ -88,14 +89,10 @@ def _label(name: GroupName, same_model: Sequence[GroupName], variant: str) -> st
     parts = [variant]
     if len({other[2] for other in same_model}) > 1:
         parts.insert(0, experiment)
-    if _is_search(name) or len({other[3] for other in same_model}) > 1:
+    if job_type == SEARCH or len({other[3] for other in same_model}) > 1:
         parts.append(job_type)
     suffix = ", ".join(part for part in parts if part)
     return f"{model} · {suffix}" if suffix else model
-
-
-def _is_search(name: GroupName) -> bool:
-    return name[3] == SEARCH
 
 
 def _key(config: FlatConfig) -> tuple[Any, ...]:

@@ -49,18 +49,10 @@ QUICK = [  # enough to learn planted communities in part
 def cell_plan(experiment: str, request: Request) -> Plan:
     """Plan the series of one cell."""
     folders = [f"paths.{name}={getattr(request, name)}" for name in ("data_dir", "store_dir", "output_dir")]
-    overrides = [
-        *overrides_of(experiment, request.smoke),
-        f"runs={request.seeds}",
-        "job_type=reproduce",
-        f"logger={request.logger}",
-        *folders,
-        *request.settings,
-    ]
-    cfg = compose(*overrides)
-    name = next((text.split("=")[1] for text in overrides if text.startswith("experiment=")), None)
+    series = [f"runs={request.seeds}", "job_type=reproduce", f"logger={request.logger}"]
+    cfg = compose(*overrides_of(experiment, request.smoke), *series, *folders, *request.settings)
     with open_dict(cfg):
-        cfg.experiment = name
+        cfg.experiment = None if ":" in experiment else experiment
     return plan(cfg)
 
 
@@ -74,10 +66,12 @@ def overrides_of(experiment: str, smoke: bool) -> list[str]:
 
 
 def graph_overrides(graph: str, model: str, smoke: bool) -> list[str]:
-    """A model on a graph, with the settings that were tuned for the pair or for the data set."""
+    """A model on a graph, or on small communities, with the settings that were tuned for the pair or the data set."""
     dataset, choice = GRAPHS[graph]
     name, tuned, changes = MODELS[model]
-    data = communities_overrides(graph) if smoke else [f"dataset={dataset}", *choice]
+    data = [f"dataset={dataset}", *choice]
+    if smoke:
+        data = ["dataset=communities", f"dataset.name={graph}-like", "dataset.nodes=600", "dataset.edges=2400"]
     own = (CONF / "tuned" / f"{graph}_{tuned}.yaml").is_file()
     return [*data, f"model={name}", *changes, f"tuned={graph if own else dataset}_{tuned}"]
 
@@ -87,8 +81,3 @@ def lookalike_overrides(dataset: str) -> list[str]:
     like, scale = SCALES[dataset]
     inductive = str(dataset in INDUCTIVE).lower()
     return ["dataset=shape", f"dataset.like={like}", f"dataset.scale={scale}", f"dataset.inductive={inductive}"]
-
-
-def communities_overrides(graph: str) -> list[str]:
-    """A small generated graph in place of a real one."""
-    return ["dataset=communities", f"dataset.name={graph}-like", "dataset.nodes=600", "dataset.edges=2400"]

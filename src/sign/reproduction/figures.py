@@ -73,9 +73,9 @@ def convergence(request: Request, train: Callable[[str], ExperimentResult]) -> P
     if not curves:
         log.info("figure=convergence: nothing could be trained; nothing is drawn")
         return None
-    request.folder.mkdir(parents=True, exist_ok=True)
-    write_json(request.folder / "convergence.json", {"look_alike": request.smoke, "curves": curves})
-    return _save(convergence_figure(curves, request.smoke), "convergence", request)
+    file = _save(convergence_figure(curves, request.smoke), "convergence", request)
+    write_json(file.with_suffix(".json"), {"look_alike": request.smoke, "curves": curves})
+    return file
 
 
 def curve(series: Series) -> Curve:
@@ -93,8 +93,7 @@ def convergence_figure(curves: dict[str, Curve], lookalike: bool) -> "Figure":
     axes = figure.subplots()
     for title, points in curves.items():
         axes.plot(*zip(*points, strict=True), label=title, linewidth=1.4)
-    axes.set_xlabel("seconds of training")
-    axes.set_ylabel("validation accuracy")
+    axes.set(xlabel="seconds of training", ylabel="validation accuracy")
     axes.set_title(f"Convergence on ogbn-products{' (a look-alike)' if lookalike else ''}", fontsize=11)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)

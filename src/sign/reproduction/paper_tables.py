@@ -86,7 +86,7 @@ class ReproducedTable:
             cells = []
             for ours, published, difference in map(self.texts, self.table.row(row)):
                 lines = (ours and f"[bold]{escape(ours)}[/bold]", published and f"({published})", difference)
-                cells.append("\n".join(line for line in lines if line))
+                cells.append("\n".join(filter(None, lines)))
             shown.add_row(row, *cells)
         return shown
 
@@ -96,7 +96,10 @@ class ReproducedTable:
         lines += ["| | " + " | ".join(column.strip() for column in self.table.columns) + " |"]
         lines += ["| --- |" + " --- |" * len(self.table.columns)]
         for row in self.table.rows:
-            cells = [_one_line(*self.texts(cell)) for cell in self.table.row(row)]
+            cells = []
+            for ours, *others in map(self.texts, self.table.row(row)):
+                brackets = ", ".join(filter(None, others))
+                cells.append(" ".join(filter(None, (ours, brackets and f"({brackets})"))))
             lines.append(f"| {row} | " + " | ".join(cells) + " |")
         return "\n".join([*lines, "", *(f"{note}  " for note in self.footnotes()), ""])
 
@@ -125,17 +128,17 @@ class ReproducedTable:
 
     def _json_cell(self, cell: PublishedCell) -> dict[str, Any]:
         ours, result = self.ours(cell), self._result(cell)
+        series = result.series
         return {
             "row": cell.row,
             "column": cell.column.strip(),
             "metric": cell.metric,
             "experiment": cell.experiment,
-            "ours": ours
-            and {"mean": ours[0], "std": ours[1], "runs": len(result.series.seeds) if result.series else 0},
+            "ours": {"mean": ours[0], "std": ours[1], "runs": len(series.seeds)} if ours and series else None,
             "published": None if cell.mean is None else {"mean": cell.mean, "std": cell.std},
             "difference": self.difference(cell),
             "reason": result.reason,
-            "series": str(result.series.folder) if result.series else None,
+            "series": str(series.folder) if series else None,
         }
 
     def _result(self, cell: PublishedCell) -> ExperimentResult:
@@ -147,8 +150,3 @@ def _mean_and_std(values: tuple[float, float | None] | None, digits: int) -> str
         return ""
     mean, std = values
     return f"{mean:.{digits}f}" if std is None else f"{mean:.{digits}f} ± {std:.{digits}f}"
-
-
-def _one_line(ours: str, published: str, difference: str) -> str:
-    brackets = f"({', '.join(part for part in (published, difference) if part)})" if published else ""
-    return " ".join(part for part in (ours, brackets) if part)

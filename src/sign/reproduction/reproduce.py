@@ -13,7 +13,6 @@ from sign.reproduction import figures
 from sign.reproduction.experiments import cell_plan
 from sign.reproduction.paper_tables import ExperimentResult, ReproducedTable
 from sign.reproduction.request import Request
-from sign.runs import Series
 from sign.tracking.base import RunInfo, Tracker
 from sign.tracking.wandb import WandB
 
@@ -48,25 +47,25 @@ class Reproduction:
             for experiment in table.table.experiments:
                 table.results[experiment] = self.train(experiment)
                 table.write(self.request.folder)  # after each series, so that an interruption loses nothing
-            self._track(table)
+            if isinstance(self.tracker, WandB):  # beside the runs of its cells
+                folder = self.request.folder
+                info = RunInfo(f"table {name}", "reproduction", "reproduce", [name], {"table": name}, folder)
+                self.tracker.log_tables(info, {name: table.tracker_table()})
             yield table
 
     def figures(self) -> Iterator[Path]:
         """Yield the file of each requested figure for which there are data."""
         for name in self.request.figures:
-            if name == "triangles":
-                file = figures.triangles(self.request)
-            else:
-                file = figures.convergence(self.request, self.train)
+            triangles = name == "triangles"
+            file = figures.triangles(self.request) if triangles else figures.convergence(self.request, self.train)
             if file:
                 yield file
 
     def check(self) -> None:
         """Raise :class:`SignError` if any experiment failed."""
         if self.failed:
-            raise SignError(
-                f"{len(self.failed)} experiments failed or have failed runs: {', '.join(self.failed)}; see above"
-            )
+            names = ", ".join(self.failed)
+            raise SignError(f"{len(self.failed)} experiments failed or have failed runs: {names}; see above")
 
     def train(self, experiment: str) -> ExperimentResult:
         """Train what is missing of an experiment, once."""
@@ -88,20 +87,9 @@ class Reproduction:
                 self.failed.append(experiment)
             log.info("%s: %s", experiment, error)
             return ExperimentResult(None, str(error))
-        if reason := failure(series):
-            self.failed.append(experiment)
-        return ExperimentResult(series, reason)
-
-    def _track(self, table: ReproducedTable) -> None:
-        """Log the table to W&B, beside the runs of its cells."""
-        if isinstance(self.tracker, WandB):
-            name, folder = table.name, self.request.folder
-            info = RunInfo(f"table {name}", "reproduction", "reproduce", [name], {"table": name}, folder)
-            self.tracker.log_tables(info, {name: table.tracker_table()})
-
-
-def failure(series: Series) -> str:
-    """How many runs of a series failed and why; empty if none did."""
-    failures = series.description["failures"]
-    reasons = "; ".join(dict.fromkeys(failures.values()))
-    return f"{len(failures)} of {series.description['runs']} runs failed: {reasons}" if failures else ""
+        if not (failures := series.description["failures"]):
+            return ExperimentResult(series)
+        self.failed.append(experiment)
+        reasons = "; ".join(dict.fromkeys(failures.values()))
+        runs = series.description["runs"]
+        return ExperimentResult(series, f"{len(failures)} of {runs} runs failed: {reasons}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.polynomial import chebyshev, polynomial
+from numpy.polynomial import Chebyshev, Polynomial
 from rich.table import Table
 from torch import Tensor
 from torch_geometric.nn import ChebConv, GCNConv, SGConv
@@ -34,8 +34,8 @@ class LayerInputs:
         self.rows = torch.from_numpy(np.concatenate(hops, axis=1))
         graph = settings.dataset.load()
         self.features = torch.from_numpy(np.array(graph.features))
-        csr = graph.adjacency
-        self.edges = torch.from_numpy(np.stack([csr.row_indices(), csr.indices]).astype(np.int64))
+        edges = np.stack([graph.adjacency.row_indices(), graph.adjacency.indices])
+        self.edges = torch.from_numpy(edges.astype(np.int64))
         task = SIGNTask.for_data(self.datamodule, settings.architecture, settings.training, settings.seed)
         self.network: SIGN = task.network.eval()
         self.widths = self.datamodule.features, self.datamodule.classification.classes
@@ -69,16 +69,11 @@ def chebnet(settings: Settings) -> tuple[Tensor, Tensor]:
     inputs = LayerInputs(settings)
     terms = settings.powers["p"][1] + 1
     layer = ChebConv(*inputs.widths, K=terms)
+    basis = np.zeros((terms, terms), np.float32)
+    for k in range(terms):  # T_k(Δ - 1) is the Chebyshev polynomial of the interval [0, 2]
+        basis[k, : k + 1] = Chebyshev.basis(k, domain=[0, 2]).convert(kind=Polynomial).coef
     weights = np.stack([lin.weight.detach().numpy() for lin in layer.lins])
-    ours = np.zeros_like(weights)
-    shift = np.array([-1.0, 1.0])  # Δ - 1 as a polynomial of Δ
-    for k in range(terms):
-        in_delta = np.zeros(terms)
-        for power, factor in enumerate(chebyshev.cheb2poly(np.eye(terms)[k])):
-            term = factor * polynomial.polypow(shift, power)
-            in_delta[: len(term)] += term
-        for j in range(terms):
-            ours[j] += in_delta[j] * weights[k]
+    ours = np.tensordot(basis.T, weights, axes=1)
     return inputs.outputs(torch.from_numpy(np.concatenate(ours, axis=1)), layer.bias.data, layer)
 
 

@@ -19,9 +19,8 @@ class TrackerTable:
 
 def summary(run: Run) -> dict[str, float]:
     """The final metrics and the costs of the hops."""
-    description = run.description
-    costs = {f"hops/{name}": description[name] for name in HOP_COSTS}
-    size = sum(hop["bytes"] for hop in description["hops"])
+    costs = {f"hops/{name}": run.description[name] for name in HOP_COSTS}
+    size = sum(hop["bytes"] for hop in run.description["hops"])
     return (run.metrics or {}) | costs | {"hops/bytes": size}
 
 
@@ -37,10 +36,9 @@ def paper_comparison(run: Run) -> TrackerTable:
     rows = []
     for cell in published_cells(run.description["experiment"]):
         ours = cell.ours(metrics)
-        if ours is not None and cell.mean is not None:
-            mean, _ = ours
+        if ours and cell.mean is not None:
             where = (cell.table, cell.row, cell.column, cell.metric)
-            rows.append([*where, mean, cell.mean, cell.std, mean - cell.mean])
+            rows.append([*where, ours[0], cell.mean, cell.std, ours[0] - cell.mean])
     columns = ["table", "row", "column", "metric", "ours", "paper", "paper ±", "difference"]
     return TrackerTable(columns, rows)
 

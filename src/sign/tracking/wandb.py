@@ -79,7 +79,7 @@ class WandB(Tracker):
     def log_tables(self, info: RunInfo, tables: Mapping[str, TrackerTable]) -> None:
         """Create a run that holds only tables."""
         with self.open_run(info) as wandb_run:
-            wandb_run.log({f"tables/{name}": _wandb_table(table) for name, table in tables.items()})
+            wandb_run.log(_wandb_tables(tables))
 
     def select_mode(self) -> tuple[Any, str]:
         """Return the mode to try, and the reason where it is not online although that was not excluded."""
@@ -131,23 +131,21 @@ class WandB(Tracker):
         import wandb
 
         wandb_run.summary.update(run_tables.summary(run))
-        tables = {name: _wandb_table(table) for name, table in run_tables.tables(run).items()}
-        logged: dict[str, Any] = {f"tables/{name}": table for name, table in tables.items()}
-        if curve := tables.get("convergence"):
+        logged = _wandb_tables(run_tables.tables(run))
+        if curve := logged.get("tables/convergence"):
             logged["convergence"] = wandb.plot.line(curve, "seconds", curve.columns[-1], title="Convergence")
         wandb_run.log(logged)
         name = re.sub(r"[^\w.-]+", "-", f"{run.description['dataset']}-{run.description['model']}")
         _log_artifact(wandb_run, f"hops-{name}", "hops", {f"{file.parent.name}.json": file for file in manifests})
         if self.checkpoints:
-            best = run.folder / CHECKPOINTS / "best.ckpt"
-            seed = run.description["seed"]
+            best, seed = run.folder / CHECKPOINTS / "best.ckpt", run.description["seed"]
             _log_artifact(wandb_run, f"checkpoint-{name}-seed{seed}", "model", {best.name: best})
 
 
-def _wandb_table(table: TrackerTable) -> Any:
+def _wandb_tables(tables: Mapping[str, TrackerTable]) -> dict[str, Any]:
     import wandb
 
-    return wandb.Table([*table.columns], table.rows)
+    return {f"tables/{name}": wandb.Table([*table.columns], table.rows) for name, table in tables.items()}
 
 
 def _log_artifact(wandb_run: Any, name: str, kind: str, files: Mapping[str, Path]) -> None:

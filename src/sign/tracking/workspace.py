@@ -8,7 +8,6 @@ from sign.tracking.wandb import WandB
 if TYPE_CHECKING:
     from wandb_workspaces.workspaces import Workspace
 
-NAME = "SIGN"
 COSTS = ("seconds/precompute", "seconds/epoch", "seconds/inference", "memory/peak_bytes", "hops/bytes")
 SEARCHED = (
     "training.learning_rate",
@@ -58,7 +57,7 @@ def build(entity: str, project: str) -> "Workspace":
         panels.RunComparer(),
     ]
     return Workspace(
-        name=NAME,
+        name="SIGN",
         entity=entity,
         project=project,
         sections=[
