@@ -30,14 +30,7 @@ def test_single_label(configured: Configured) -> None:
     assert numbers["test/accuracy"] == numbers["test/micro_f1"]
     folder = folder_of(settings)
     assert json.loads((folder / "metrics.json").read_text()) == numbers
-    for name in (
-        "val/loss",
-        "epochs",
-        "parameters",
-        "seconds/precompute",
-        "seconds/epoch",
-        "seconds/inference",
-    ):
+    for name in ("val/loss", "epochs", "parameters", "seconds/precompute", "seconds/epoch", "seconds/inference"):
         assert numbers[name] > 0
     with (folder / "metrics.csv").open() as stream:
         rows = list(csv.DictReader(stream))
@@ -93,9 +86,7 @@ def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(con
 
 
 def test_a_run_whose_folder_was_moved_knows_its_best_epoch(configured: Configured, tmp_path: Path) -> None:
-    settings = configured(
-        *SMALL, "training.learning_rate=0.3", "model.dropout=0"
-    )  # its best epoch is an early one
+    settings = configured(*SMALL, "training.learning_rate=0.3", "model.dropout=0")  # its best epoch is an early one
     numbers = run(settings)
     moved = folder_of(settings).rename(tmp_path / "moved")
     again = run(configured(f"ckpt_path={moved / 'checkpoints' / 'last.ckpt'}"))
@@ -139,10 +130,7 @@ def test_a_lone_checkpoint_of_another_model_is_refused(configured: Configured, t
 
 @pytest.mark.parametrize(
     ("override", "sentence"),
-    [
-        ("training.learning_rate=1e30", "training diverged"),
-        ("dataset.val_fraction=0.489", "the test split is empty"),
-    ],
+    [("training.learning_rate=1e30", "training diverged"), ("dataset.val_fraction=0.489", "the test split is empty")],
 )
 def test_a_run_that_cannot_end_well_says_so(configured: Configured, override: str, sentence: str) -> None:
     extra = ["dataset.nodes=40", "dataset.edges=70"] if "fraction" in override else []

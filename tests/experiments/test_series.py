@@ -30,12 +30,7 @@ def _log(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def overrides_in(folder: Path, *overrides: str) -> list[str]:
-    return [
-        "logger=csv",
-        *(f"paths.{kind}_dir={folder / kind}" for kind in ("store", "output")),
-        *SMALL,
-        *overrides,
-    ]
+    return ["logger=csv", *(f"paths.{kind}_dir={folder / kind}" for kind in ("store", "output")), *SMALL, *overrides]
 
 
 def planned(folder: Path, *overrides: str) -> Plan:
@@ -60,11 +55,7 @@ def test_a_series_on_a_changed_graph_is_trained_again(tmp_path: Path) -> None:
     np.save(graph / "edges.npy", edges)
     np.save(graph / "features.npy", np.eye(40, dtype=np.float32))
     np.save(graph / "labels.npy", ring % 2)
-    overrides = [
-        *(f"paths.{kind}_dir={tmp_path / kind}" for kind in ("store", "output")),
-        "logger=csv",
-        "runs=2",
-    ]
+    overrides = [*(f"paths.{kind}_dir={tmp_path / kind}" for kind in ("store", "output")), "logger=csv", "runs=2"]
     overrides += ["dataset=custom", f"dataset.path={graph}", "model.p=1", "training.max_epochs=2"]
     first = train_series(plan(compose(*overrides)))
     assert not plan(compose(*overrides)).missing
@@ -109,11 +100,7 @@ def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happen
     whole = train_series(planned(tmp_path / "whole", *overrides))
     wanted = planned(tmp_path / "killed", *overrides)
     middle = wanted.series.run(1).folder
-    command = [
-        sys.executable,
-        str(REPOSITORY / "src" / "train.py"),
-        *overrides_in(tmp_path / "killed", *overrides),
-    ]
+    command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *overrides_in(tmp_path / "killed", *overrides)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
     while process.poll() is None and len(Run(middle).epochs()) < 2:
         time.sleep(0.01)
@@ -143,9 +130,7 @@ def test_a_failed_run_is_reported_and_does_not_stop_the_others(
     assert train_series(wanted).seeds == [0, 1, 2]
 
 
-def test_a_checkpoint_that_cannot_be_read_is_not_resumed(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_checkpoint_that_cannot_be_read_is_not_resumed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     wanted = planned(tmp_path, "runs=1", "training.max_epochs=2")
     folder = wanted.series.run(0).folder / "checkpoints"
     folder.mkdir(parents=True)
@@ -174,9 +159,7 @@ def test_a_series_is_named_by_what_changes_its_numbers(tmp_path: Path) -> None:
     others += ("store.dtype=float16", "trainer.precision=bf16-mixed")
     plain = planned(tmp_path).series.folder
     assert planned(tmp_path, *same, "group=mine").series.folder == plain
-    assert len({plain, *(planned(tmp_path, override).series.folder for override in others)}) == 1 + len(
-        others
-    )
+    assert len({plain, *(planned(tmp_path, override).series.folder for override in others)}) == 1 + len(others)
 
 
 def test_what_refers_to_the_seed_is_resolved_for_each_run(tmp_path: Path) -> None:

@@ -98,9 +98,7 @@ def test_the_last_checkpoint_is_saved_first_then_at_intervals_and_at_the_end(
         now[0] += 4.0
         last.on_train_epoch_end(trainer(epoch, save_checkpoint=lambda _: saved.append(epoch)), None)  # noqa: B023
     assert saved == [0, 3, 6, 9]
-    last.on_train_epoch_end(
-        trainer(5, should_stop=True, save_checkpoint=lambda _: saved.append("stopped")), None
-    )
+    last.on_train_epoch_end(trainer(5, should_stop=True, save_checkpoint=lambda _: saved.append("stopped")), None)
     assert saved[-1] == "stopped"
 
 

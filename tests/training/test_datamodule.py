@@ -36,12 +36,7 @@ def test_memory_and_disk_give_the_same_batches(datamodule: SIGNDataModule, scali
 def test_an_epoch_shows_every_row_once_with_its_label(datamodule: SIGNDataModule) -> None:
     rows = torch.arange(10.0)[:, None]
     shown = list(
-        RowLoader(
-            Rows([rows.numpy()], [np.arange(10)], "none", True),
-            torch.arange(10),
-            4,
-            lambda: torch.randperm(10),
-        )
+        RowLoader(Rows([rows.numpy()], [np.arange(10)], "none", True), torch.arange(10), 4, lambda: torch.randperm(10))
     )
     assert [len(batch.labels) for batch in shown] == [4, 4, 2]
     values, labels = torch.cat([batch.rows for batch in shown]), torch.cat([batch.labels for batch in shown])
@@ -61,10 +56,7 @@ def test_labels_belong_to_their_rows(datamodule: SIGNDataModule) -> None:
     graph = datamodule.precomputation.dataset.load()
     for split, loader in zip(("train", "val", "test"), datamodule.test_dataloader(), strict=True):
         batches = list(loader)
-        rows, labels = (
-            torch.cat([batch.rows for batch in batches]),
-            torch.cat([batch.labels for batch in batches]),
-        )
+        rows, labels = (torch.cat([batch.rows for batch in batches]), torch.cat([batch.labels for batch in batches]))
         nodes = graph.nodes_of(split)
         assert (labels.numpy() == graph.labels[nodes]).all()
         assert (rows[:, : datamodule.features].numpy() == graph.features[nodes]).all()

@@ -37,18 +37,12 @@ EXACT = ("model.batch_norm=false", "model.dropout=0")  # dropout and batch norm 
 TWO = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2")
 LAUNCHERS = {
     "lightning": ((sys.executable,), TWO),
-    "torchrun": (
-        (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"),
-        TWO[:2],
-    ),
+    "torchrun": ((sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"), TWO[:2]),
 }
 
 
 def program(
-    folder: Path,
-    *arguments: str,
-    launcher: Sequence[str] = (sys.executable,),
-    env: Mapping[str, str] = os.environ,
+    folder: Path, *arguments: str, launcher: Sequence[str] = (sys.executable,), env: Mapping[str, str] = os.environ
 ) -> subprocess.Popen:
     return subprocess.Popen(
         [*launcher, str(REPOSITORY / "src" / "train.py"), "logger=csv", *arguments],
@@ -132,9 +126,7 @@ def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
 ) -> None:
     endless = ("training.max_epochs=100000", "training.patience=100000", f"runs={runs}")
     running = program(tmp_path, *GRAPH, *LAUNCHERS[launcher][1], *endless, launcher=LAUNCHERS[launcher][0])
-    request.addfinalizer(
-        lambda: [os.kill(int(process), signal.SIGKILL) for process in processes_in(tmp_path)]
-    )
+    request.addfinalizer(lambda: [os.kill(int(process), signal.SIGKILL) for process in processes_in(tmp_path)])
     deadline = time.monotonic() + 300
     while not list(tmp_path.rglob("last.ckpt")):
         assert running.poll() is None, running.communicate()
@@ -154,9 +146,7 @@ def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
     assert running.returncode != 0
     if launcher == "lightning" and target != 1 and number != "KILL":
         assert running.returncode == 130
-    resume = (
-        "run the same command again to resume" if runs > 1 else "resume with: python src/train.py ckpt_path="
-    )
+    resume = "run the same command again to resume" if runs > 1 else "resume with: python src/train.py ckpt_path="
     messages = [line for line in err.splitlines() if line.startswith(("error:", "interrupted"))]
     assert len(messages) == 1, err
     assert resume in messages[0]
@@ -277,9 +267,7 @@ def test_batches_do_not_depend_on_the_world_size(world: int) -> None:
     ]
     for number, batches in enumerate(zip(*loaders, strict=True)):
         labels = torch.cat([batch.labels for batch in batches])
-        expected = (
-            order[8 * number : 8 * number + 8] if number < 2 else order[16:]
-        )  # one left over joins the last
+        expected = order[8 * number : 8 * number + 8] if number < 2 else order[16:]  # one left over joins the last
         assert torch.equal(labels, expected)
         assert {batch.total for batch in batches} == {len(expected)}
         assert min(len(batch.rows) for batch in batches) >= 2
@@ -287,9 +275,7 @@ def test_batches_do_not_depend_on_the_world_size(world: int) -> None:
 
 
 def device(**changes: object) -> Device:
-    return Device(
-        **({"accelerator": "cpu", "precision": "32-true", "devices": None, "num_nodes": None} | changes)
-    )
+    return Device(**({"accelerator": "cpu", "precision": "32-true", "devices": None, "num_nodes": None} | changes))
 
 
 TORCHRUN_VARIABLES = {
@@ -309,9 +295,7 @@ SLURM_VARIABLES = {
 
 
 @pytest.mark.parametrize("environment", [TORCHRUN_VARIABLES, SLURM_VARIABLES])
-def test_a_launcher_gives_each_process_its_rank(
-    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
-) -> None:
+def test_a_launcher_gives_each_process_its_rank(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
     assert launched(device()) is None
     assert launched_rank() == 0
     for name, value in environment.items():
@@ -329,9 +313,7 @@ def test_a_launcher_gives_each_process_its_rank(
 def test_torchrun_without_ddp_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in TORCHRUN_VARIABLES.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(
-        SignError, match=r"torchrun started 8 processes, but trainer\.devices=1; use trainer=ddp"
-    ):
+    with pytest.raises(SignError, match=r"torchrun started 8 processes, but trainer\.devices=1; use trainer=ddp"):
         launched(device(devices=1, num_nodes=1))
 
 

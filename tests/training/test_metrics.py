@@ -5,20 +5,14 @@ from itertools import pairwise
 import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
-from torchmetrics.functional.classification import (
-    multiclass_accuracy,
-    multiclass_f1_score,
-    multilabel_f1_score,
-)
+from torchmetrics.functional.classification import multiclass_accuracy, multiclass_f1_score, multilabel_f1_score
 
 from sign.training.metrics import SplitMetrics
 
 CUTS = [(0, 100), (0, 1, 100), (0, 33, 33, 70, 100)]
 
 
-def counted(
-    logits: torch.Tensor, labels: torch.Tensor, losses: torch.Tensor, cuts: tuple
-) -> dict[str, float]:
+def counted(logits: torch.Tensor, labels: torch.Tensor, losses: torch.Tensor, cuts: tuple) -> dict[str, float]:
     metrics = SplitMetrics(multilabel=labels.ndim == 2)
     for start, stop in pairwise(cuts):
         metrics.update(losses[start:stop].sum(), logits[start:stop], labels[start:stop])

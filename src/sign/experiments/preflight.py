@@ -19,9 +19,7 @@ def check_settings(settings: Settings) -> None:
     """Check what does not depend on the data: the devices, and the rows per rank of a batch."""
     ranks, batch_size = current_rank(settings.device).world_size, settings.training.batch_size
     if settings.architecture.batch_norm and batch_size < 2 * ranks:
-        advice = (
-            f"batch norm needs two rows on each of {ranks} ranks; raise it, or use model.batch_norm=false"
-        )
+        advice = f"batch norm needs two rows on each of {ranks} ranks; raise it, or use model.batch_norm=false"
         raise FieldError("training.batch_size", batch_size, advice)
     if ranks != world_size():
         raise SignError("trainer.devices > 1: src/train.py launches the ranks; start the run with it")
@@ -31,9 +29,7 @@ def check_data(settings: Settings, classification: NodeClassification) -> None:
     """Check that a data set can be trained on with these settings."""
     for split in ("val", "test"):
         if not len(classification.labels[split]):
-            raise SignError(
-                f"{classification.name}: the {split} split is empty; use a smaller training split"
-            )
+            raise SignError(f"{classification.name}: the {split} split is empty; use a smaller training split")
     if classification.multilabel and settings.training.monitor == "val/accuracy":
         raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
     rows, ranks = len(classification.labels["train"]), current_rank(settings.device).world_size

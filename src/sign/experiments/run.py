@@ -50,9 +50,7 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
         on_failure(f"resume with: python src/train.py ckpt_path={folder / CHECKPOINTS / 'last.ckpt'}")
     loggers = [] if rank() else settings.tracker.start(run_info(settings, folder))
     try:
-        metrics = fit_and_test(
-            settings.training, settings.device, data, task, folder, loggers, settings.ckpt_path
-        )
+        metrics = fit_and_test(settings.training, settings.device, data, task, folder, loggers, settings.ckpt_path)
         if not rank():
             write_json(folder / METRICS, dict(sorted(metrics.items())))
     finally:
@@ -66,9 +64,7 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
 def prepare(settings: Settings) -> SIGNDataModule:
     """Check the settings, load the data, compute the missing hops, open all of them, and check the data."""
     check_settings(settings)
-    data = SIGNDataModule(
-        settings.precomputation, settings.scaling.hops, settings.training.batch_size, settings.seed
-    )
+    data = SIGNDataModule(settings.precomputation, settings.scaling.hops, settings.training.batch_size, settings.seed)
     with rank_zero_first():
         data.prepare_data()
     check_data(settings, data.classification)
@@ -120,8 +116,7 @@ def run_info(settings: Settings, folder: Path) -> RunInfo:
     protocol = "inductive" if dataset.inductive else "transductive"
     trial = settings.config.get("trial")
     return RunInfo(
-        name=f"{dataset.name} {settings.title} seed {settings.seed}"
-        + (f" trial {trial}" if trial is not None else ""),
+        name=f"{dataset.name} {settings.title} seed {settings.seed}" + (f" trial {trial}" if trial is not None else ""),
         group=settings.group,
         job_type=settings.job_type,
         tags=[dataset.name, settings.title, protocol],

@@ -167,9 +167,7 @@ def mean_validation_loss(series: Series) -> float:
     if failures := series.description["failures"]:
         reasons = "; ".join(f"seed {seed}: {reason}" for seed, reason in failures.items())
         runs = len(failures) + len(series.seeds)
-        raise SignError(
-            f"{len(failures)} of {runs} runs failed ({reasons}); run the same command again to retry them"
-        )
+        raise SignError(f"{len(failures)} of {runs} runs failed ({reasons}); run the same command again to retry them")
     return float(series.metrics["val/loss"]["mean"])
 
 

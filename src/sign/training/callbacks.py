@@ -58,9 +58,7 @@ class Stopwatch(pl.Callback):
         """End the epoch: evaluation begins."""
         self.epochs[-1] = time.perf_counter() - self._started
 
-    def on_test_batch_start(
-        self, trainer: Any, task: Any, batch: Any, index: int, dataloader_idx: int = 0
-    ) -> None:
+    def on_test_batch_start(self, trainer: Any, task: Any, batch: Any, index: int, dataloader_idx: int = 0) -> None:
         """Start at the first batch of the test split."""
         if dataloader_idx == self._test and index == 0:
             self._started = time.perf_counter()
@@ -126,9 +124,7 @@ class EpochProgress(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
         """Show the bar; early stopping usually ends it before its total."""
         steps = int(trainer.num_training_batches)
-        self.task_id = self.bar.add_task(
-            "training", total=self.epochs * steps, completed=trainer.current_epoch * steps
-        )
+        self.task_id = self.bar.add_task("training", total=self.epochs * steps, completed=trainer.current_epoch * steps)
         self.bar.start()
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:

@@ -85,17 +85,11 @@ def seconds_per_epoch(folder: Path) -> float:
     return statistics.fmean(seconds[1:] or seconds or [0.0])
 
 
-def make_callbacks(
-    training: Training, folder: Path, stopwatch: Stopwatch
-) -> tuple[ModelCheckpoint, list[Callback]]:
+def make_callbacks(training: Training, folder: Path, stopwatch: Stopwatch) -> tuple[ModelCheckpoint, list[Callback]]:
     """The callback that keeps the checkpoint to test, and all callbacks."""
     mode = "min" if training.monitor == "val/loss" else "max"
     best = BestCheckpoint(
-        folder / CHECKPOINTS,
-        filename="best",
-        monitor=training.monitor,
-        mode=mode,
-        enable_version_counter=False,
+        folder / CHECKPOINTS, filename="best", monitor=training.monitor, mode=mode, enable_version_counter=False
     )
     return best, [
         keep_sigterm_handler(),

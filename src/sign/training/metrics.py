@@ -45,9 +45,7 @@ class SplitMetrics:
     def compute(self, split: str, all_reduce: Callable[[Tensor], Tensor] | None = None) -> dict[str, Tensor]:
         """Loss and metrics by name, and reset; ``all_reduce`` returns the sum of a tensor over all ranks."""
         loss = torch.as_tensor(self.loss)
-        rest = torch.cat(
-            [torch.tensor([self.rows], device=loss.device), torch.as_tensor(self.counts).reshape(-1)]
-        )
+        rest = torch.cat([torch.tensor([self.rows], device=loss.device), torch.as_tensor(self.counts).reshape(-1)])
         sums = torch.cat([loss[None], rest]).to(_widest(loss))
         self.reset()
         loss, rows, *counts = (all_reduce(sums) if all_reduce else sums).unbind()

@@ -61,10 +61,7 @@ def launched(device: Device) -> Rank | None:
         )
     if not device.several or not (own := own or slurm() or relaunched()):
         return None
-    for name, value, actual in (
-        ("devices", device.devices, own.devices),
-        ("num_nodes", device.num_nodes, own.nodes),
-    ):
+    for name, value, actual in (("devices", device.devices, own.devices), ("num_nodes", device.num_nodes, own.nodes)):
         if value not in (None, actual):
             raise FieldError(f"trainer.{name}", value, f"this command was launched with {actual}; omit it")
     return own

@@ -52,9 +52,7 @@ class SIGNTask(pl.LightningModule):
         self.multilabel, self.seed, self.evaluator = multilabel, seed, evaluator
 
     @classmethod
-    def for_data(
-        cls, data: SIGNDataModule, architecture: Architecture, training: Training, seed: int
-    ) -> Self:
+    def for_data(cls, data: SIGNDataModule, architecture: Architecture, training: Training, seed: int) -> Self:
         """The task of a prepared data module, whose sizes it takes."""
         return cls(
             features=data.features,
