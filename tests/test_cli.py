@@ -74,6 +74,7 @@ def test_help_teaches_without_the_slow_libraries(tmp_path: Path) -> None:
         assert taught in result.stdout
 
 
+@pytest.mark.slow
 def test_precompute_fills_the_store_prints_its_folders_and_stops(tmp_path: Path) -> None:
     first = command(tmp_path, "model.p=4", program="precompute")
     assert first.returncode == 0, first.stderr
@@ -85,6 +86,7 @@ def test_precompute_fills_the_store_prints_its_folders_and_stops(tmp_path: Path)
     assert not list((tmp_path / "outputs").rglob("*"))
 
 
+@pytest.mark.slow
 def test_a_sweep_over_a_list_of_values(tmp_path: Path) -> None:
     result = command(
         tmp_path, "-m", "seed=0,1", "logger=csv", "training.max_epochs=2", "model.p=1", "training.patience=5"
@@ -104,6 +106,7 @@ def test_the_readme_has_commands() -> None:
     assert len(readme_commands()) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", readme_commands())
 def test_the_readme_is_true(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process, as most of them take less time than to import torch and Lightning once more."""

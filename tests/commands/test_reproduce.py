@@ -60,6 +60,7 @@ def test_help_lists_all_tables_and_figures(tmp_path: Path) -> None:
     assert all(name in result.stdout for name in (*TABLES, *FIGURES, "smoke"))
 
 
+@pytest.mark.slow
 def test_triangle_figure_takes_a_list_of_data_sets(tmp_path: Path) -> None:
     result = command(tmp_path, "figure=triangles", "datasets=[cora]", program="reproduce")
     assert result.returncode == 0, result.stderr

@@ -83,6 +83,7 @@ CHANGEABLE = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(original=ORIGINAL, named=CHANGEABLE)
 def test_a_resumed_run_differs_in_the_named_keys_alone(
     original: dict[str, Any], named: dict[str, Any], tmp_path_factory: pytest.TempPathFactory

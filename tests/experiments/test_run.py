@@ -52,6 +52,7 @@ def test_inductive_with_standardised_features(configured: Configured) -> None:
     assert numbers["test/accuracy"] > 0.7
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers_and_another_does_not(configured: Configured) -> None:
     first, again, other = (run(configured(*SMALL, f"seed={seed}")) for seed in (3, 3, 4))
     learned = [name for name in first if name.split("/")[0] in ("train", "val", "test")]
@@ -59,6 +60,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_does_not(configured: C
     assert first["val/loss"] != other["val/loss"]
 
 
+@pytest.mark.slow
 def test_training_stops_early_and_the_best_checkpoint_is_the_one_tested(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
     numbers = run(settings)
@@ -72,6 +74,7 @@ def test_training_stops_early_and_the_best_checkpoint_is_the_one_tested(configur
     assert saved["epoch"] == best
 
 
+@pytest.mark.slow
 def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(configured: Configured) -> None:
     whole = run(configured(*SMALL, "seed=3", "paths.output_dir=" + str(configured().output_dir / "whole")))
     half = configured(*SMALL, "seed=3", "training.max_epochs=5")
@@ -94,6 +97,7 @@ def test_a_run_whose_folder_was_moved_knows_its_best_epoch(configured: Configure
     assert again["seconds/epoch"] == numbers["seconds/epoch"]
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_after_its_last_epoch_is_only_tested(configured: Configured) -> None:
     settings = configured(*SMALL, "training.max_epochs=200", "training.patience=2")
     whole = run(settings)
@@ -155,6 +159,7 @@ def test_half_precision_learns(configured: Configured) -> None:
     assert numbers["test/accuracy"] > 0.6
 
 
+@pytest.mark.slow
 def test_a_compiled_run_and_a_plain_one_exchange_checkpoints(
     configured: Configured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

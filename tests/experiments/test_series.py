@@ -68,6 +68,7 @@ def test_a_series_on_a_changed_graph_is_trained_again(tmp_path: Path) -> None:
     assert second.metrics["val/loss"] != first.metrics["val/loss"]
 
 
+@pytest.mark.slow
 def test_seeds_share_hops_and_more_runs_add_seeds(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +89,7 @@ def test_seeds_share_hops_and_more_runs_add_seeds(
     assert mean_validation_loss(more) == more.metrics["val/loss"]["mean"]
 
 
+@pytest.mark.slow
 def test_a_run_of_a_series_is_the_run_that_its_seed_makes_alone(tmp_path: Path) -> None:
     pair = train_series(planned(tmp_path, "runs=2", "training.max_epochs=3"))
     alone = train_series(planned(tmp_path / "alone", "runs=1", "seed=1", "training.max_epochs=3"))
@@ -116,6 +118,7 @@ def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happen
     assert epochs[:3] == epochs[3:]
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_reported_and_does_not_stop_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -173,6 +176,7 @@ def test_an_invalid_series_is_refused(tmp_path: Path, override: str) -> None:
         planned(tmp_path, "runs=2", override)
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_run_are_gone_before_those_of_the_next_are_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

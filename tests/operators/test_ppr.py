@@ -28,6 +28,7 @@ def test_solve_equals_the_dense_inverse(graph: Graph, alpha: float) -> None:
     np.testing.assert_allclose(ours, formula(graph, alpha), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_solve_equals_the_dense_inverse_on_cora() -> None:
     graph = Cora().load()
     operator = PersonalizedPageRank(alpha=0.01)
