@@ -31,7 +31,7 @@ def test_edges_are_counted_placed_and_merged(pairs: list[tuple[int, int]], bound
     source, target = np.array(pairs, np.int64).reshape(-1, 2).T
     weights = np.arange(1, len(pairs) + 1, dtype=np.float32)
     lengths = np.zeros(NODES, np.int64)
-    kernels.count_edges(source, target, both, bounds, lengths)
+    kernels.place_edges(source, target, None, both, bounds, lengths, None, None)
     indptr = row_pointers(lengths)
     indices, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
     kernels.place_edges(source, target, weights, both, bounds, indptr[:-1].copy(), indices, values)
@@ -51,7 +51,7 @@ def test_edges_are_counted_placed_and_merged(pairs: list[tuple[int, int]], bound
 def test_columns_become_rows_of_the_transpose(pairs: list[tuple[int, int]], bounds: np.ndarray) -> None:
     indptr, indices, values = parts(matrix(pairs))
     counts = np.zeros(NODES, np.int64)
-    kernels.count_columns(indptr, indices, bounds, counts)
+    kernels.place_columns(indptr, indices, None, bounds, counts, None, None, 0)
     pointers = row_pointers(counts)
     out, out_values = np.empty_like(indices), np.empty_like(values)
     kernels.place_columns(indptr, indices, values, bounds, pointers[:-1].copy(), out, out_values, 0)
@@ -70,7 +70,7 @@ def test_the_mean_of_two_matrices(
     kernels.count_union(*ours[:2], *theirs[:2], bounds, lengths)
     indptr = row_pointers(lengths)
     indices, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
-    kernels.fill_mean(*ours, *theirs, bounds, indptr, indices, values)
+    kernels.fill_mean(ours[:2], ours[2], theirs[:2], theirs[2], bounds, indptr, indices, values)
     built = scipy.sparse.csr_array((values, indices, indptr), (NODES, NODES))
     assert (built.toarray() == (matrix(pairs) + matrix(others)).toarray() / 2).all()
 

@@ -146,7 +146,8 @@ def _receive(request: Request, stream: IO[bytes], version_file: Path) -> int | N
         total = _total_size(response, start)
         if response.status != 206:
             stream.truncate(stream.seek(0))
-            version_file.write_text(_version(response))
+            tag, date = response.headers.get("ETag", ""), response.headers.get("Last-Modified", "")
+            version_file.write_text(tag if tag and not tag.startswith("W/") else date)
         with progress() as bar:
             task = bar.add_task(f"{Path(stream.name).stem} · MB", total=(total or 0) / 1e6)
             while block := response.read(BLOCK):
@@ -164,11 +165,6 @@ def _total_size(response: HTTPResponse, start: int) -> int | None:
         return int(match[1])
     length = response.headers.get("Content-Length")
     return None if length is None else int(length)
-
-
-def _version(response: HTTPResponse) -> str:
-    tag = response.headers.get("ETag", "")
-    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
 
 
 def extract(archive: Path, folder: Path) -> None:

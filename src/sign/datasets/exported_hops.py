@@ -61,16 +61,8 @@ def _classification(folder: Path) -> tuple[NodeClassification, str]:
     if description["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
         raise ValueError("labels or splits have changed")
     check_name(description["name"])
-    classification = NodeClassification(
-        name=description["name"],
-        summary=description["summary"],
-        classes=description["classes"],
-        multilabel=description["multilabel"],
-        labels=labels,
-        scopes=scopes,
-        store=folder / HOPS,
-        dtype=description["dtype"],
-    )
+    fields = {name: description[name] for name in ("name", "summary", "classes", "multilabel", "dtype")}
+    classification = NodeClassification(**fields, labels=labels, scopes=scopes, store=folder / HOPS)
     return classification, description["feature_scaling"]
 
 

@@ -86,14 +86,12 @@ class GraphSAINT(Dataset):
 
 def _read_adjacency(file: Path) -> tuple[Array, Array]:
     """Read ``indptr`` and ``indices`` of the adjacency."""
-    indptr = NpzArray.open(file, "indptr", "iu", 1).read().astype(np.int64)
-    indices = NpzArray.open(file, "indices", "iu", 1).read()
-    shape = NpzArray.open(file, "shape", "iu", 1).read().tolist()
-    if shape != [len(indptr) - 1] * 2:
-        raise ValueError(f"{len(indptr) - 1} rows for a matrix of shape {shape}")
+    indptr, indices, shape = (NpzArray.open(file, name, "iu", 1).read() for name in ("indptr", "indices", "shape"))
+    if shape.tolist() != [len(indptr) - 1] * 2:
+        raise ValueError(f"{len(indptr) - 1} rows for a matrix of shape {shape.tolist()}")
     if not is_indptr(indptr, len(indices)):
         raise ValueError(f"indptr does not divide {len(indices)} entries into rows")
-    return indptr, indices
+    return indptr.astype(np.int64), indices
 
 
 def _count_edges(entries: int, loops: int, published: int) -> int:

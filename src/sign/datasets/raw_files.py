@@ -93,13 +93,13 @@ def csv_blocks(file: Path, dtype: type[np.generic]) -> Iterator[Array]:
     with read_errors(file):
         with gzip.open(file) as stream:
             names = [str(column) for column in range(stream.readline().count(b",") + 1)]
-        options = {
-            "read_options": csv.ReadOptions(block_size=min(BLOCK, TEXT_BLOCK), column_names=names),
-            "convert_options": csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pyarrow.from_numpy_dtype(dtype)), null_values=[]
-            ),
-        }
-        with pyarrow.input_stream(str(file), compression="gzip") as stream, csv.open_csv(stream, **options) as reader:
+        read = csv.ReadOptions(block_size=min(BLOCK, TEXT_BLOCK), column_names=names)
+        kinds = dict.fromkeys(names, pyarrow.from_numpy_dtype(dtype))
+        convert = csv.ConvertOptions(column_types=kinds, null_values=[])
+        with (
+            pyarrow.input_stream(str(file), compression="gzip") as text,
+            csv.open_csv(text, read, None, convert) as reader,
+        ):
             for batch in reader:
                 yield np.stack([column.to_numpy() for column in batch.columns], axis=1)
 

@@ -14,34 +14,26 @@ from sign.system.jit import compiled, compiled_parallel
 
 
 @compiled_parallel
-def count_edges(source: Any, target: Any, both: Any, bounds: Any, counts: Any) -> None:
-    """Add the number of entries of every row; with ``both``, an edge counts at both ends and a self-loop once."""
-    for part in prange(len(bounds) - 1):
-        low, high = bounds[part], bounds[part + 1]
-        for e in range(len(source)):
-            s, t = source[e], target[e]
-            if low <= s < high:
-                counts[s] += 1
-            if both and s != t and low <= t < high:
-                counts[t] += 1
-
-
-@compiled_parallel
 def place_edges(
     source: Any, target: Any, weights: Any, both: Any, bounds: Any, cursors: Any, indices: Any, values: Any
 ) -> None:
-    """Write each edge to the cursor of its row, for rows within ``bounds``."""
+    """Write each edge to the cursor of its row, for rows within ``bounds``; without ``indices``, only count edges.
+
+    With ``both``, an edge is an entry of the rows of both ends, and a self-loop is one entry.
+    """
     for part in prange(len(bounds) - 1):
         low, high = bounds[part], bounds[part + 1]
         for e in range(len(source)):
             s, t = source[e], target[e]
             if low <= s < high:
-                indices[cursors[s]] = t
+                if indices is not None:
+                    indices[cursors[s]] = t
                 if weights is not None:
                     values[cursors[s]] = weights[e]
                 cursors[s] += 1
             if both and s != t and low <= t < high:
-                indices[cursors[t]] = s
+                if indices is not None:
+                    indices[cursors[t]] = s
                 if weights is not None:
                     values[cursors[t]] = weights[e]
                 cursors[t] += 1
@@ -92,23 +84,13 @@ def close_gaps(indptr: Any, lengths: Any, array: Any) -> None:
 
 
 @compiled_parallel
-def count_columns(indptr: Any, indices: Any, bounds: Any, counts: Any) -> None:
-    """Add the number of entries of every column; rows are sorted."""
-    for part in prange(len(bounds) - 1):
-        low, high = bounds[part], bounds[part + 1]
-        for i in range(len(indptr) - 1):
-            start, end = indptr[i], indptr[i + 1]
-            for e in range(start + np.searchsorted(indices[start:end], low), end):
-                if indices[e] >= high:
-                    break
-                counts[indices[e]] += 1
-
-
-@compiled_parallel
 def place_columns(
     indptr: Any, indices: Any, values: Any, bounds: Any, cursors: Any, out: Any, out_values: Any, first: Any
 ) -> None:
-    """Write the entries of columns within ``bounds`` as rows of the transpose; ``first`` is the first input row."""
+    """Write the entries of columns within ``bounds`` as rows of the transpose; without ``out``, only count them.
+
+    The rows of the input are sorted; ``first`` is the number of its first one.
+    """
     for part in prange(len(bounds) - 1):
         low, high = bounds[part], bounds[part + 1]
         for i in range(len(indptr) - 1):
@@ -117,7 +99,8 @@ def place_columns(
                 j = indices[e]
                 if j >= high:
                     break
-                out[cursors[j]] = first + i
+                if out is not None:
+                    out[cursors[j]] = first + i
                 if values is not None:
                     out_values[cursors[j]] = values[e]
                 cursors[j] += 1
@@ -140,18 +123,11 @@ def count_union(indptr: Any, indices: Any, other: Any, other_indices: Any, bound
 
 @compiled_parallel
 def fill_mean(
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    other: Any,
-    other_indices: Any,
-    other_values: Any,
-    bounds: Any,
-    out: Any,
-    out_indices: Any,
-    out_values: Any,
+    ours: Any, values: Any, theirs: Any, other_values: Any, bounds: Any, out: Any, out_indices: Any, out_values: Any
 ) -> None:
-    """Write half the sum of two matrices, row by row."""
+    """Write half the sum of two matrices, row by row; ``ours`` and ``theirs`` are their indptr and indices."""
+    indptr, indices = ours
+    other, other_indices = theirs
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
             e, f, cursor = indptr[i], other[i], out[i]
@@ -195,24 +171,16 @@ def count_induced(indptr: Any, indices: Any, nodes: Any, number: Any, bounds: An
 
 @compiled_parallel
 def fill_induced(
-    indptr: Any,
-    indices: Any,
-    values: Any,
-    nodes: Any,
-    number: Any,
-    bounds: Any,
-    out: Any,
-    out_indices: Any,
-    out_values: Any,
+    indptr: Any, indices: Any, values: Any, nodes: Any, number: Any, bounds: Any, out: Any, columns: Any, weights: Any
 ) -> None:
-    """Write the entries between selected nodes, renumbered."""
+    """Write the entries between selected nodes, renumbered, to ``columns`` and ``weights``."""
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
             cursor = out[i]
             for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
                 j = number[indices[e]]
                 if j >= 0:
-                    out_indices[cursor] = j
+                    columns[cursor] = j
                     if values is not None:
-                        out_values[cursor] = values[e]
+                        weights[cursor] = values[e]
                     cursor += 1

@@ -1,7 +1,7 @@
 """Compressed sparse rows as plain arrays, which may be memory-mapped."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -72,7 +72,7 @@ class CSR:
 
         Duplicate edges become one entry: 1 without weights, the sum of their weights otherwise.
         """
-        from sign.graph.build_kernels import count_edges, place_edges, sort_rows
+        from sign.graph.build_kernels import close_gaps, place_edges, sort_rows
 
         source, target = np.asanyarray(source), np.asanyarray(target)
         check_edges(source, target, nodes)
@@ -80,7 +80,7 @@ class CSR:
             check_weights(weights, len(source))
         lengths = np.zeros(nodes, np.int64)
         for part in arrays.chunks(source):
-            count_edges(source[part], target[part], both, thread_bounds(nodes), lengths)
+            place_edges(source[part], target[part], None, both, thread_bounds(nodes), lengths, None, None)
             arrays.release(target[part])
         indptr = row_pointers(lengths)
         indices, values = empty_entries(indptr, index_type(nodes), weights is not None)
@@ -92,20 +92,14 @@ class CSR:
                 place_edges(source[part], target[part], chunk, both, bounds, cursors, indices, values)
                 arrays.release(target[part], chunk)
             sort_rows(indptr, indices, values, blocks, lengths)
-        return replace(cls._compacted(indptr, lengths, indices, values), listed_edges=len(source))
-
-    @classmethod
-    def _compacted(cls, indptr: Array, lengths: Array, indices: Array, values: Floats | None) -> "CSR":
-        """Build the matrix of the first ``lengths`` entries of each row, overwriting the arrays."""
-        from sign.graph.build_kernels import close_gaps
-
         size = int(lengths.sum())
-        if size == len(indices):
-            return cls(indptr, indices, values)
-        close_gaps(indptr, lengths, indices)
-        if values is not None:
-            close_gaps(indptr, lengths, values)
-        return cls(row_pointers(lengths), indices[:size], None if values is None else values[:size])
+        if size < len(indices):  # duplicates were merged
+            close_gaps(indptr, lengths, indices)
+            if values is not None:
+                close_gaps(indptr, lengths, values)
+                values = values[:size]
+            indptr, indices = row_pointers(lengths), indices[:size]
+        return cls(indptr, indices, values, len(source))
 
     @classmethod
     def from_scipy(cls, matrix: "scipy.sparse.csr_array", weighted: bool = True) -> "CSR":
@@ -125,21 +119,17 @@ class CSR:
         data = np.ones(self.entries, np.float32) if self.weights is None else self.weights
         return scipy.sparse.csr_array((data, self.indices, self.indptr), (self.nodes, self.nodes))
 
-    def blocks(self) -> Iterator[Array]:
-        """Boundaries of blocks of rows for threads, one window of mapped rows at a time."""
-        return blocks_by_window(self.indptr, self.indices, self.weights)
-
-    def blocks_of(self, rows: Array | None) -> Iterator[tuple[Array | None, Array]]:
-        """Windows of a list of rows, or of all, with the boundaries of blocks of equal work in each."""
+    def blocks(self, rows: Array | None = None) -> Iterator[Array]:
+        """Boundaries of blocks of a list of rows, or of all, for threads; one window of mapped rows at a time."""
         if rows is None:
-            yield from ((None, blocks) for blocks in self.blocks())
+            yield from blocks_by_window(self.indptr, self.indices, self.weights)
             return
         starts, ends = self.indptr[rows], self.indptr[rows + 1]
         work = row_pointers(ends - starts)
         # Selected rows are scattered among others, and a page of a map holds many: windows count all rows between.
         span = np.maximum.accumulate(np.append(starts, ends[-1:]))
         for first, last in windows(span, self.indices, self.weights):
-            yield rows, row_blocks(work, thread_blocks(), first, last)
+            yield row_blocks(work, thread_blocks(), first, last)
 
     @cached_property
     def row_sums(self) -> NDArray[np.float64]:
@@ -156,11 +146,11 @@ class CSR:
     @cached_property
     def transposed(self) -> "CSR":
         """The transpose."""
-        from sign.graph.build_kernels import count_columns, place_columns
+        from sign.graph.build_kernels import place_columns
 
         lengths = np.zeros(self.nodes, np.int64)
         for rows, part, _ in self._row_windows():
-            count_columns(rows, self.indices[part], thread_bounds(self.nodes), lengths)
+            place_columns(rows, self.indices[part], None, thread_bounds(self.nodes), lengths, None, None, 0)
         indptr = row_pointers(lengths)
         indices, values = empty_entries(indptr, self.indices.dtype, self.weights is not None)
         cursors = indptr[:-1].copy()
@@ -205,7 +195,7 @@ class CSR:
         from sign.graph.query_kernels import mark_columns
 
         mask = np.zeros(self.nodes, np.bool_)
-        for _, bounds in self.blocks_of(rows):
+        for bounds in self.blocks(rows):
             mark_columns(self.indptr, self.indices, rows[bounds[0] : bounds[-1]], mask)
         return mask
 

@@ -21,7 +21,7 @@ def symmetrize(csr: CSR) -> CSR:
     indices, values = empty_entries(indptr, csr.indices.dtype, weighted=True)
     inputs = (csr.indices, csr.weights, other.indices, other.weights)
     for bounds in blocks_by_window(indptr, indices, values, *inputs):
-        fill_mean(*ours, csr.weights, *theirs, other.weights, bounds, indptr, indices, values)
+        fill_mean(ours, csr.weights, theirs, other.weights, bounds, indptr, indices, values)
     return CSR(indptr, indices, values)
 
 
@@ -83,11 +83,11 @@ def induced_subgraph(csr: CSR, nodes: Array) -> CSR:
     number = np.full(csr.nodes, -1, csr.indices.dtype)
     number[nodes] = np.arange(len(nodes), dtype=number.dtype)
     lengths = np.empty(len(nodes), np.int64)
-    for _, bounds in csr.blocks_of(nodes):
+    for bounds in csr.blocks(nodes):
         count_induced(csr.indptr, csr.indices, nodes, number, bounds, lengths)
     indptr = row_pointers(lengths)
     indices, values = empty_entries(indptr, csr.indices.dtype, csr.weights is not None)
-    for _, bounds in csr.blocks_of(nodes):
+    for bounds in csr.blocks(nodes):
         fill_induced(csr.indptr, csr.indices, csr.weights, nodes, number, bounds, indptr, indices, values)
         sort_rows(indptr, indices, values, bounds, lengths)
         arrays.release(indices, values)

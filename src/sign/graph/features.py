@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from sign.graph.csr import Array, Floats
 from sign.graph.partition import entries_of
-from sign.system import arrays
 from sign.system.hashing import digest
 
 
@@ -74,10 +73,3 @@ class SparseFeatures:
 
 
 Features: TypeAlias = Array | SparseFeatures
-
-
-def select_rows(features: Features, rows: Array) -> Features:
-    """Return some rows, sorted, in the same format: sparse, or dense within the memory budget."""
-    if isinstance(features, SparseFeatures):
-        return features.select_rows(rows)
-    return arrays.copy_rows(features, rows)

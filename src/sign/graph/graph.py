@@ -8,7 +8,7 @@ import numpy as np
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, check_weights
 from sign.graph.csr_transforms import induced_subgraph, symmetrize
-from sign.graph.features import Features, SparseFeatures, select_rows
+from sign.graph.features import Features, SparseFeatures
 from sign.system import arrays
 from sign.system.hashing import digest
 
@@ -74,9 +74,7 @@ class Graph:
     @cached_property
     def undirected(self) -> CSR:
         r"""The symmetric adjacency: :math:`W = ½(W_d + W_d^⊤)` of a directed graph."""
-        if not self.directed:
-            return self.adjacency
-        return symmetrize(self.adjacency)
+        return symmetrize(self.adjacency) if self.directed else self.adjacency
 
     @cached_property
     def features_digest(self) -> str:
@@ -90,11 +88,15 @@ class Graph:
 
     def induced_by_training(self) -> "Graph":
         """Return the subgraph induced by the training nodes, without any data of other nodes."""
+        if isinstance(self.features, SparseFeatures):
+            features: Features = self.features.select_rows(self.train)
+        else:
+            features = arrays.copy_rows(self.features, self.train)
         empty = np.empty(0, np.int64)
         return replace(
             self,
             adjacency=induced_subgraph(self.adjacency, self.train),
-            features=select_rows(self.features, self.train),
+            features=features,
             labels=self.labels[self.train],
             train=np.arange(len(self.train)),
             val=empty,

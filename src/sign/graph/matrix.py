@@ -27,9 +27,7 @@ class Matrix:
     def __post_init__(self) -> None:
         for name in ("left", "right"):
             factor = getattr(self, name)
-            if factor is None:
-                continue
-            if factor.shape != (self.csr.nodes,) or factor.dtype != np.float32:
+            if factor is not None and (factor.shape != (self.csr.nodes,) or factor.dtype != np.float32):
                 raise SignError(
                     f"the {name} factor of a matrix has type {factor.dtype} and shape {factor.shape}; "
                     f"it must be float32 of shape ({self.csr.nodes},)"
@@ -41,8 +39,8 @@ class Matrix:
 
         identity = scipy.sparse.eye_array(self.csr.nodes, dtype=np.float32, format="csr")
         result = self.csr.to_scipy() + self.self_loop * identity
-        for factor, on_left in ((self.left, True), (self.right, False)):
-            if factor is not None:
-                diagonal = scipy.sparse.diags_array(factor)
-                result = diagonal @ result if on_left else result @ diagonal
+        if self.left is not None:
+            result = scipy.sparse.diags_array(self.left) @ result
+        if self.right is not None:
+            result = result @ scipy.sparse.diags_array(self.right)
         return result.astype(np.float32).tocsr()

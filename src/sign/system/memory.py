@@ -78,10 +78,7 @@ def _control_groups() -> Iterator[Path]:
     for base, marker in ((CGROUP, "0::"), (CGROUP / "memory", ":memory:")):
         path = next((line.partition(marker)[2] for line in lines if marker in line), "/")
         inner = base / path.lstrip("/")
-        yield inner
-        yield from (parent for parent in inner.parents if parent == base or base in parent.parents)
-        if inner != base:
-            yield base
+        yield from (group for group in (inner, *inner.parents) if group.is_relative_to(base))
 
 
 def _available_in(group: Path) -> float:

@@ -29,8 +29,7 @@ def class_indices(column: Column) -> tuple[Array, int]:
     if distinct.type == pa.int64() and pc.min(distinct).as_py() < 0:
         raise SignError(f"{column.where}: label {pc.min(distinct)}: labels must be >= 0, or -1 if unknown")
     classes = distinct.take(pc.sort_indices(distinct)).cast("string")
-    numbers: Array = pc.index_in(values, value_set=classes).fill_null(-1).cast("int64").to_numpy()
-    return numbers, len(classes)
+    return pc.index_in(values, value_set=classes).fill_null(-1).cast("int64").to_numpy(), len(classes)
 
 
 def label_matrix(matrix: Array, where: str) -> Array:

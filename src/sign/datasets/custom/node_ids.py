@@ -52,8 +52,7 @@ class NodeIds:
             unknown = values.filter(pc.is_null(positions))[0].as_py()
             cell = "an empty cell" if unknown is None else f"{unknown!r}"
             raise SignError(f"{column.where}: {cell} is not the id of a node; add the node, or remove the row")
-        indices: Array = positions.cast("int64").to_numpy()
-        return indices
+        return np.asarray(positions.cast("int64").to_numpy())
 
     def contains(self, text: str) -> bool:
         """Return whether a node has this id."""

@@ -56,7 +56,4 @@ def _masks(file: Path, fields: dict[str, Array], nodes: int) -> dict[str, Array]
     for split, mask in masks.items():
         if mask.shape != (nodes,) or mask.dtype != np.bool_:
             raise SignError(f"{file}: {split}_mask has shape {mask.shape}; it must be boolean, one value per node")
-    if not masks:
-        return None
-    empty = np.empty(0, np.int64)
-    return {split: np.flatnonzero(masks[split]) if split in masks else empty for split in SPLITS}
+    return {split: np.flatnonzero(masks.get(split, ())) for split in SPLITS} if masks else None

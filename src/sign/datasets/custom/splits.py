@@ -53,5 +53,4 @@ def _read_list(file: Path) -> Column:
     table = read_table(file, is_header=lambda cells: False)
     if len(table.columns) > 1:
         raise SignError(f"{file}: has {len(table.columns)} columns; a split is a list of node ids, one per line")
-    column = table.column("0")
-    return Column(column.values.drop_null(), str(file))
+    return Column(table.column("0").values.drop_null(), str(file))

@@ -63,15 +63,13 @@ class Column:
 
     def numbers(self) -> Array:
         """Return doubles, NaN for empty cells."""
-        numbers: Array = self.cast("double", "a number").to_numpy()
-        return numbers
+        return np.asarray(self.cast("double", "a number").to_numpy())
 
     def integers(self) -> Array:
         """Return integers; raise :class:`SignError` for an empty cell."""
         if self.values.null_count:
             raise SignError(f"{self.where}: row {self.first_null()} is empty; it must be an integer")
-        integers: Array = self.cast("int64", "an integer").to_numpy()
-        return integers
+        return np.asarray(self.cast("int64", "an integer").to_numpy())
 
     def first_null(self) -> int:
         """Return the first row with an empty cell, counted from 0."""

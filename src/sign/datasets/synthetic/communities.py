@@ -90,8 +90,7 @@ class Communities(Dataset):
             first, sizes = bounds[home][:, None], np.diff(bounds)[home][:, None]
             low, high = OFFSET**exponent, (sizes + OFFSET) ** exponent
             ranks = (low + rng.random((len(home), size)) * (high - low)) ** (1 / exponent) - OFFSET
-            nodes: Array = first + np.minimum(ranks.astype(np.int64), sizes - 1)
-            return nodes
+            return np.asarray(first + np.minimum(ranks.astype(np.int64), sizes - 1))
 
         def homes(number: float) -> Array:
             return rng.integers(0, self.classes, int(number))

@@ -8,7 +8,6 @@ from numba import prange
 from sign.graph.query_kernels import splitmix64
 from sign.system.jit import compiled_inline, compiled_parallel
 
-SLOPE = 0.5  # popularity falls with rank like r ** -1/2: degrees follow a power law with exponent 3
 OFFSET = 3.0  # limits the degree of the most popular nodes
 INSIDE = 0.8  # of the edges join two nodes of one community
 UNIT = 2.0**-53
@@ -22,7 +21,7 @@ def uniform(bits: Any) -> Any:
 
 @compiled_inline
 def popular_rank(bits: Any, ranks: Any) -> Any:
-    """Draw a rank below ``ranks`` by inversion of its distribution."""
+    """Draw a rank r with density (r + OFFSET) ** -1/2, by inversion: degrees follow a power law with exponent 3."""
     low, high = np.sqrt(OFFSET), np.sqrt(ranks + OFFSET)
     drawn = low + uniform(bits) * (high - low)
     return min(np.int64(drawn * drawn - OFFSET), ranks - 1)

@@ -52,6 +52,6 @@ class LocalEngine(Engine):
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
         arrays = (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right)
         with self._threads():
-            for wanted, blocks in csr.blocks_of(rows):
-                multiply(*arrays, loop, wanted, blocks, x, out)
+            for blocks in csr.blocks(rows):
+                multiply(*arrays, loop, rows, blocks, x, out)
         return out
