@@ -13,7 +13,7 @@ def test_hops_are_computed_by_the_program_beside_train(train: str, precompute: s
     program = Program(Path("/bin", train), ("--config-name", "train"), ("hydra.verbose=true",))
     assert program.command(["model.p=1"])[:2] == [sys.executable, f"/bin/{train}"]
     expected = [f"/bin/{precompute}", "--config-name", "train", "hydra.verbose=true", "model.p=1"]
-    assert program.precompute_command(["model.p=1"])[1:] == expected
+    assert program.command(["model.p=1"], "precompute")[1:] == expected
 
 
 def test_the_folder_of_the_user_stays_on_the_search_path() -> None:

@@ -29,7 +29,7 @@ def test_the_table_shows_finished_running_failed_and_best_trials(
 
         def update(self, running: list[RunningTrial]) -> None:
             super().update(running)
-            if running and running[0].last_epoch():
+            if running and running[0].read_epochs():
                 paper = Console(file=io.StringIO(), width=160)
                 paper.print(self.table(running))
                 self.text = paper.file.getvalue()

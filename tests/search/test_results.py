@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from common.search import SPACE
+from optuna.trial import TrialState
 from rich.console import Console
 
 from sign.search import results
@@ -25,9 +26,9 @@ def finished(tmp_path: Path) -> StudyDB:
         trial = db.next_trial("cpu")
         assert trial is not None
         if number == 1:
-            db.fail(trial, "CUDA out of memory", seconds=2.0)
+            db.finish(trial, TrialState.FAIL, reason="CUDA out of memory", seconds=2.0)
         else:
-            db.complete(trial, (trial.params["x"] - 0.3) ** 2, seconds=1.0)
+            db.finish(trial, TrialState.COMPLETE, (trial.params["x"] - 0.3) ** 2, seconds=1.0)
     return db
 
 

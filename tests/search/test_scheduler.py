@@ -122,7 +122,7 @@ def test_a_trial_that_another_machine_took_over_is_stopped(tmp_path: Path, monke
             if running and not other.read_trials()[0].state.is_finished():
                 trial = other.next_trial("cpu")
                 assert trial is not None
-                other.complete(trial, 0.25)
+                other.finish(trial, TrialState.COMPLETE, 0.25)
                 self.process = running[0].worker.process
 
     monkeypatch.setattr("sign.search.scheduler.HEARTBEAT_SECONDS", 0.1)

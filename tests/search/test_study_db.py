@@ -64,7 +64,7 @@ def test_concurrent_searches_start_each_trial_once_and_not_more_than_the_total(t
             numbers = []
             while trial := db.next_trial("cpu"):
                 numbers.append(trial.number)
-                db.complete(trial, 0.0)
+                db.finish(trial, TrialState.COMPLETE, 0.0)
         return numbers
 
     with ThreadPoolExecutor(3) as pool:
@@ -139,10 +139,10 @@ def test_a_trial_that_two_machines_ran_keeps_its_first_result(tmp_path: Path) ->
     slow.release(ours)
     assert slow.read_trials()[0].user_attrs["owner"] == owner
     assert fast.heartbeat(theirs)
-    fast.complete(theirs, 1.0, seconds=3.0)
-    slow.complete(ours, 2.0, seconds=9.0)
-    slow.fail(ours, "too late")
-    slow.prune(ours)
+    fast.finish(theirs, TrialState.COMPLETE, 1.0, seconds=3.0)
+    slow.finish(ours, TrialState.COMPLETE, 2.0, seconds=9.0)
+    slow.finish(ours, TrialState.FAIL, reason="too late")
+    slow.finish(ours, TrialState.PRUNED)
     assert (slow.read_trials()[0].value, slow.read_trials()[0].user_attrs["seconds"]) == (1.0, 3.0)
     assert slow.read_trials()[0].state == TrialState.COMPLETE
 
@@ -165,7 +165,7 @@ def test_queued_values_are_used_in_order_and_once(tmp_path: Path) -> None:
     params = []
     while trial := db.next_trial("cpu"):
         params.append(trial.params)
-        db.complete(trial, 0.0)
+        db.finish(trial, TrialState.COMPLETE, 0.0)
     assert params == points
 
 

@@ -45,12 +45,8 @@ def request_of(cfg: DictConfig) -> Request:
     settings, datasets = plain.pop("settings"), plain.pop("datasets")
     if not isinstance(settings, dict):
         raise SignError(f"settings={settings}: name what to set, such as +settings.trainer.accelerator=gpu")
-    request = Request(
-        **plain,
-        **paths,
-        settings=tuple(override(name, value) for name, value in flatten(settings).items()),
-        datasets=tuple(_datasets(datasets, paths)),
-    )
+    overrides = tuple(override(name, value) for name, value in flatten(settings).items())
+    request = Request(**plain, **paths, settings=overrides, datasets=tuple(_datasets(datasets, paths)))
     if request.table is None and request.figure is None:
         choices = f"table={', '.join((*TABLES, 'all', 'smoke'))}, or figure={', '.join(FIGURES)}"
         raise SignError(f"table=null: choose what to reproduce: {choices}")

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-COMMAND_LINE = "command-line"  # Hydra's name for the source of --config-dir
-
 
 @dataclass(frozen=True)
 class Program:
@@ -25,7 +23,7 @@ class Program:
         hydra = config.hydra
         flags = ["--config-name", str(hydra.job.config_name)]
         for source in hydra.runtime.config_sources:
-            if source.provider == COMMAND_LINE:
+            if source.provider == "command-line":  # Hydra's name for the source of --config-dir
                 flags += ["--config-dir", str(source.path)]
         overrides = [override for override in hydra.overrides.hydra if not override.startswith("hydra.mode=")]
         return cls(Path(sys.argv[0]).resolve(), tuple(flags), tuple(overrides))
@@ -36,11 +34,7 @@ class Program:
         folders = [f"file://{value}" for flag, value in pairwise(self.flags) if flag == "--config-dir"]
         return [f"hydra.searchpath=[{', '.join(folders)}]"] if folders else []
 
-    def command(self, overrides: Iterable[str]) -> list[str]:
-        """Return the command of one worker."""
-        return [sys.executable, str(self.file), *self.flags, *self.overrides, *overrides]
-
-    def precompute_command(self, overrides: Iterable[str]) -> list[str]:
-        """Return a command of the program ``precompute``, which is installed beside ``train``."""
-        file = self.file.with_name(self.file.name.replace("train", "precompute"))
-        return Program(file, self.flags, self.overrides).command(overrides)
+    def command(self, overrides: Iterable[str], name: str = "train") -> list[str]:
+        """Return the command of one worker; ``name`` replaces ``train`` by another program that is beside it."""
+        file = self.file.with_name(self.file.name.replace("train", name))
+        return [sys.executable, str(file), *self.flags, *self.overrides, *overrides]

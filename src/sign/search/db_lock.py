@@ -1,7 +1,7 @@
 """Mutual exclusion between searches of one study: a file lock for SQLite, an advisory lock for PostgreSQL."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,20 @@ class DBLock:
         """The address without its password."""
         return self.url.render_as_string(hide_password=True)
 
-    def hold(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def hold(self) -> Iterator[None]:
         """Hold the lock for a block; no other search of the study starts or takes over a trial meanwhile."""
         if self.url.get_backend_name() == "sqlite":
-            return exclusive_lock(Path(str(self.url.database)).resolve().parent)
-        return self._advisory_lock()
+            with exclusive_lock(Path(str(self.url.database)).resolve().parent):
+                yield
+            return
+        try:
+            connection: Any = self.engine.connect()
+        except SQLAlchemyError as error:
+            raise SignError(f"search.storage={self.public_url}: is unreachable ({_cause(error)})") from None
+        with connection:  # PostgreSQL releases the lock when the connection ends, even if the process is killed
+            connection.execute(sqlalchemy.text("SELECT pg_advisory_lock(hashtext(:name))"), {"name": self.study})
+            yield
 
     def time(self) -> float:
         """Return the time of the database in seconds: one clock for all machines."""
@@ -59,16 +68,6 @@ class DBLock:
             yield
         except (SQLAlchemyError, StorageInternalError) as error:
             raise SignError(f"search.storage={self.public_url}: the database failed ({_cause(error)})") from error
-
-    @contextmanager
-    def _advisory_lock(self) -> Iterator[None]:
-        try:
-            connection: Any = self.engine.connect()
-        except SQLAlchemyError as error:
-            raise SignError(f"search.storage={self.public_url}: is unreachable ({_cause(error)})") from None
-        with connection:  # PostgreSQL releases the lock when the connection ends, even if the process is killed
-            connection.execute(sqlalchemy.text("SELECT pg_advisory_lock(hashtext(:name))"), {"name": self.study})
-            yield
 
 
 def _cause(error: BaseException) -> str:

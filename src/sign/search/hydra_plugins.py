@@ -53,8 +53,16 @@ class SlotLauncher(Launcher):
                 for worker, outcome in pool.wait():
                     number = running[worker.slot]
                     outcomes[number] = outcome
-                    _log_outcome(number, jobs[number], outcome, worker.slot)
-        return _job_returns(jobs, outcomes, folder)
+                    job = f"job {number} ({' '.join(jobs[number])})"
+                    log.info("%s: %s, %.0f s on %s", job, outcome, outcome.seconds, worker.slot)
+        if reasons := [f"job {number}: {outcomes[number].reason}" for number in jobs if outcomes[number].reason]:
+            raise SignError(
+                f"{len(reasons)} of {len(jobs)} jobs failed ({'; '.join(reasons)}); see their output in {folder}"
+            )
+        return [
+            JobReturn(overrides=list(overrides), status=JobStatus.COMPLETED, _return_value=outcomes[number].value)
+            for number, overrides in jobs.items()
+        ]
 
 
 class StudySweeper(Sweeper):
@@ -72,22 +80,3 @@ class StudySweeper(Sweeper):
         from sign.search.study import Study  # importing Optuna takes a second
 
         Study(self.composed, arguments, self.loader).run()
-
-
-def _log_outcome(number: int, overrides: Sequence[str], outcome: Outcome, slot: Slot) -> None:
-    result = f"failed: {outcome.reason}" if outcome.reason else "done"
-    if outcome.value is not None:
-        result = f"val loss {outcome.value:.4f}"
-    log.info("job %d (%s): %s, %.0f s on %s", number, " ".join(overrides), result, outcome.seconds, slot)
-
-
-def _job_returns(jobs: dict[int, Sequence[str]], outcomes: dict[int, Outcome], folder: Path) -> list[JobReturn]:
-    reasons = [f"job {number}: {outcomes[number].reason}" for number in jobs if outcomes[number].reason]
-    if reasons:
-        raise SignError(
-            f"{len(reasons)} of {len(jobs)} jobs failed ({'; '.join(reasons)}); see their output in {folder}"
-        )
-    return [
-        JobReturn(overrides=list(overrides), status=JobStatus.COMPLETED, _return_value=outcomes[number].value)
-        for number, overrides in jobs.items()
-    ]

@@ -5,12 +5,13 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import TrialState
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from sign.search.results import write_study
 from sign.search.scheduler import RunningTrial
 from sign.search.study_db import OWNER, StudyDB
 from sign.system.console import console
@@ -40,12 +41,17 @@ class ProgressView:
             self.live.update(self.table(running), refresh=True)
 
     def trial_ended(self, number: int) -> None:
-        """Log one line."""
+        """Log one line, and update ``study.json``."""
         trial, best = self.db.read_trials()[number], self.db.best_trial()
         device, seconds = trial.user_attrs[OWNER]["device"], trial.user_attrs.get("seconds", 0)
         finished = f"{self.db.count_finished()} of {self.db.total}"
         finished += f" (best {best.value:.4f}, trial {best.number})" if best else ""
-        log.info("trial %d: %s, %.0f s on %s; %s", number, _outcome(trial), seconds, device, finished)
+        outcome = f"failed: {trial.user_attrs.get('reason')}" if trial.state == TrialState.FAIL else "pruned"
+        if trial.state == TrialState.COMPLETE:
+            outcome = f"val loss {trial.value:.4f}"
+        log.info("trial %d: %s, %.0f s on %s; %s", number, outcome, seconds, device, finished)
+        with self.db.lock.hold():
+            write_study(self.db)
 
     def table(self, running: Sequence[RunningTrial]) -> Group:
         """Return the totals, and a table with one row per running trial."""
@@ -54,25 +60,15 @@ class ProgressView:
         title = f"{self.db.name}: {finished} of {self.db.total} trials done"
         title += f", {len(running)} running, {failed} failed"
         title += f", best {best.value:.4f} (trial {best.number})" if best else ""
-        title += f", {remaining} left" if (remaining := self._time_left(finished)) else ""
+        if finished > self.finished_before:  # extrapolate the pace since the start of this search
+            pace = (time.monotonic() - self.started) / (finished - self.finished_before)
+            title += f", {timedelta(seconds=round(pace * (self.db.total - finished)))} left"
         table = Table("trial", "device", "epoch", "val loss", "seconds")
         for row in sorted(running, key=lambda row: row.trial.number):
-            epoch, loss = (str(last[0] + 1), f"{last[1]:.4f}") if (last := row.last_epoch()) else ("", "")
+            epochs = row.read_epochs()
+            epoch, loss = (f"{epochs[-1][0] + 1}", f"{epochs[-1][1]:.4f}") if epochs else ("", "")
             if len(row.runs) > 1:
                 epoch = f"{epoch} of run {len(row.runs)}"
             slot, seconds = str(row.worker.slot), f"{row.worker.seconds:.0f}"
             table.add_row(str(row.trial.number), slot, epoch, loss, seconds)
         return Group(Text(title), table)
-
-    def _time_left(self, finished: int) -> str:
-        """Extrapolate the pace since the start of this search."""
-        if finished == self.finished_before:
-            return ""
-        pace = (time.monotonic() - self.started) / (finished - self.finished_before)
-        return str(timedelta(seconds=round(pace * (self.db.total - finished))))
-
-
-def _outcome(trial: FrozenTrial) -> str:
-    if trial.state == TrialState.COMPLETE:
-        return f"val loss {trial.value:.4f}"
-    return f"failed: {trial.user_attrs.get('reason')}" if trial.state == TrialState.FAIL else "pruned"

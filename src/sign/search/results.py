@@ -9,7 +9,7 @@ from typing import Any
 import optuna
 from omegaconf import DictConfig, OmegaConf
 from optuna.trial import FrozenTrial, TrialState
-from rich.table import Table
+from rich.table import Column, Table
 
 from sign.config.identity import CHANGES_NUMBERS
 from sign.runs import STUDY
@@ -83,9 +83,8 @@ def write_best(db: StudyDB, trial: FrozenTrial, cfg: DictConfig) -> None:
         OmegaConf.update(experiment, name, OmegaConf.to_container(value) if OmegaConf.is_config(value) else value)
     file = db.folder / BEST
     file.parent.mkdir(exist_ok=True)
-    head = f"# @package _global_\n# trial {trial.number} of the study {db.name}: "
-    head += f"validation loss {trial.value:.6g}\n"
-    write_text(file, head + OmegaConf.to_yaml(experiment))
+    comment = f"# trial {trial.number} of the study {db.name}: validation loss {trial.value:.6g}"
+    write_text(file, f"# @package _global_\n{comment}\n{OmegaConf.to_yaml(experiment)}")
 
 
 def show(db: StudyDB, best: FrozenTrial, command: str) -> None:
@@ -96,10 +95,8 @@ def show(db: StudyDB, best: FrozenTrial, command: str) -> None:
         db.name,
         *(states.count(state) for state in (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)),
     )
-    table = Table(title=f"trial {best.number}, val loss {best.value:.4f}", title_justify="left")
-    table.add_column("setting", style="dim")
-    table.add_column("best", justify="right")
-    table.add_column("importance", justify="right")
+    columns = Column("setting", style="dim"), Column("best", justify="right"), Column("importance", justify="right")
+    table = Table(*columns, title=f"trial {best.number}, val loss {best.value:.4f}", title_justify="left")
     shares = importances(db)
     for name, value in best.params.items():
         text = f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from optuna.exceptions import UpdateFinishedTrialError
-from optuna.trial import Trial
+from optuna.trial import Trial, TrialState
 
 from sign.errors import SignError
 from sign.runs import Run, find_runs
@@ -26,19 +26,10 @@ class RunningTrial:
     trial: Trial
     worker: Worker
     reported: int = -1  # the last epoch that the pruner knows
-    runs: list[Run] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)  # that the worker has started
 
-    def find_runs(self) -> None:
-        """Find the runs that the worker has started."""
-        self.runs = find_runs([self.worker.folder])
-
-    def last_epoch(self) -> tuple[int, float] | None:
-        """Return the last epoch of the current run, and its validation loss."""
-        epochs = self.read_epochs(-1)
-        return epochs[-1] if epochs else None
-
-    def read_epochs(self, run: int) -> list[tuple[int, float]]:
-        """Return the epochs of a run with their validation losses, as far as they are written."""
+    def read_epochs(self, run: int = -1) -> list[tuple[int, float]]:
+        """Return the epochs of a run, the current one by default, with their validation losses, as far as written."""
         if not self.runs:
             return []
         with suppress(SignError, OSError):  # the file is being written
@@ -116,30 +107,26 @@ class Scheduler:
     def _send_heartbeats(self) -> None:
         for slot, running in list(self.running.items()):
             if not self.db.heartbeat(running.trial):  # another machine has taken it over
-                self._kill(slot)
-
-    def _kill(self, slot: Slot) -> RunningTrial:
-        self.pool.kill(slot)
-        return self.running.pop(slot)
+                self.pool.kill(slot)
+                del self.running[slot]
 
     def _collect(self) -> bool:
         """Record the outcomes of workers that have exited; return whether there were any."""
         exited = self.pool.wait()
         for worker, outcome in exited:
             running = self.running.pop(worker.slot)
-            if self.pruned_run is not None:
-                running.find_runs()
-                self._should_prune(running)  # later trials are compared with all epochs of this one
+            self._read_progress(running)  # later trials are compared with all epochs of this one
             self._record(running.trial, outcome)
         return bool(exited)
 
     def _record(self, trial: Trial, outcome: Outcome) -> None:
         self.ended.append(trial.number)
         if outcome.value is not None:
-            self.db.complete(trial, outcome.value, seconds=outcome.seconds)
+            self.db.finish(trial, TrialState.COMPLETE, outcome.value, seconds=outcome.seconds)
             self.failures = 0
             return
-        self.db.fail(trial, outcome.reason or "exited without a result", seconds=outcome.seconds)
+        reason = outcome.reason or "exited without a result"
+        self.db.finish(trial, TrialState.FAIL, seconds=outcome.seconds, reason=reason)
         self.failures += 1
         if self.failures >= self.max_failures:
             self._announce()
@@ -157,16 +144,18 @@ class Scheduler:
         """Read the progress of the running trials; return whether one was pruned."""
         pruned = False
         for slot, running in list(self.running.items()):
-            running.find_runs()
-            if self._should_prune(running):
-                self._kill(slot)
-                self.db.prune(running.trial, seconds=running.worker.seconds)
+            if self._read_progress(running):
+                self.pool.kill(slot)
+                del self.running[slot]
+                self.db.finish(running.trial, TrialState.PRUNED, seconds=running.worker.seconds)
                 self.ended.append(running.trial.number)
                 pruned = True
         self.observer.update(list(self.running.values()))
         return pruned
 
-    def _should_prune(self, running: RunningTrial) -> bool:
+    def _read_progress(self, running: RunningTrial) -> bool:
+        """Find the runs of a trial and report their new epochs to the pruner; return whether to prune it."""
+        running.runs = find_runs([running.worker.folder])
         if self.pruned_run is None:
             return False
         prune = False

@@ -45,6 +45,11 @@ class Outcome:
     reason: str | None
     seconds: float
 
+    def __str__(self) -> str:
+        if self.value is not None:
+            return f"val loss {self.value:.4f}"
+        return f"failed: {self.reason}" if self.reason else "done"
+
 
 @dataclass
 class Worker:
@@ -65,14 +70,17 @@ class Worker:
         code = self.process.poll()
         if code is None:
             return None
-        value, reason = _read_result(self.folder, code)
-        return Outcome(value, reason, self.seconds)
-
-    def kill(self) -> None:
-        """Kill the process and its children; a run folder is consistent at any time."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        value, reason = None, "exited without a result"
+        if code < 0:
+            reason = f"killed by signal {-code}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
+        elif code > 0:
+            reason = last_line(self.folder / STDERR_FILE) or f"exited with code {code}"
+        else:
+            with suppress(OSError, ValueError, KeyError):
+                value, reason = json.loads((self.folder / RESULT_FILE).read_text())["value"], ""
+        if value is not None and not math.isfinite(value):
+            value, reason = None, f"validation loss was {value}"
+        return Outcome(value, reason or None, self.seconds)
 
 
 class SlotPool:
@@ -119,8 +127,11 @@ class SlotPool:
         return exited
 
     def kill(self, slot: Slot) -> None:
-        """Kill the worker of a slot."""
-        self.workers.pop(slot).kill()
+        """Kill the worker of a slot and its children; a run folder is consistent at any time."""
+        process = self.workers.pop(slot).process
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def environment(slot: Slot, slots: int, folder: Path) -> dict[str, str]:
@@ -158,20 +169,6 @@ def find_devices(devices: Any, accelerator: str) -> list[str | None]:
         return [None]
     count = sum(line.startswith("GPU ") for line in listed.splitlines())
     return [str(index) for index in range(count)] or [None]
-
-
-def _read_result(folder: Path, code: int) -> tuple[float | None, str | None]:
-    if code < 0:
-        return None, f"killed by signal {-code}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
-    if code > 0:
-        return None, last_line(folder / STDERR_FILE) or f"exited with code {code}"
-    try:
-        value = json.loads((folder / RESULT_FILE).read_text())["value"]
-    except (OSError, ValueError, KeyError):
-        return None, "exited without a result"
-    if value is not None and not math.isfinite(value):
-        return None, f"validation loss was {value}"
-    return value, None
 
 
 def last_line(file: Path) -> str:

@@ -46,10 +46,8 @@ class Space:
         return point
 
     def highest(self, name: str) -> Any:
-        """Return the largest value of a setting, or None if it is not searched."""
-        distribution: Any = self.distributions.get(name)
-        if distribution is None:
-            return None
+        """Return the largest value of a searched setting."""
+        distribution: Any = self.distributions[name]
         return distribution.high if hasattr(distribution, "high") else max(distribution.choices)
 
 

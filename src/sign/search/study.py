@@ -2,23 +2,20 @@
 
 import copy
 import logging
+import re
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
-from optuna.samplers import BaseSampler
 from optuna.trial import Trial
 
 from sign.config.configure import configure, override
 from sign.config.identity import identity
-from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.runs import STUDY
 from sign.search import results
@@ -26,12 +23,12 @@ from sign.search.command import Program
 from sign.search.progress import ProgressView
 from sign.search.sampler import make_pruner, make_sampler
 from sign.search.scheduler import Scheduler
-from sign.search.settings import SearchSettings, search_settings
+from sign.search.settings import search_settings
 from sign.search.slots import STDERR_FILE, SlotPool, last_line, make_slots
-from sign.search.space import Space, read_space
+from sign.search.space import read_space
 from sign.search.study_db import StudyDB
 
-MACHINE_SECTIONS = ("paths", "store", "engine", "trainer", "logger")  # not part of best.yaml
+MACHINE_SECTIONS = re.compile(r"[+~]*(paths|store|engine|trainer|logger)([.=]|$)")  # overrides not in best.yaml
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +38,7 @@ class Study:
 
     def __init__(self, config: DictConfig, arguments: list[str], loader: ConfigLoader) -> None:
         self.config, self.loader = config, loader
-        self.machine_overrides = [line for line in arguments if _section(line) in MACHINE_SECTIONS]
+        self.machine_overrides = [line for line in arguments if MACHINE_SECTIONS.match(line)]
         self.program = Program.from_config(config)
         self.space = read_space(config.hydra.sweeper.params or {}, arguments)
         base = self._compose(self.space.overrides)
@@ -54,13 +51,14 @@ class Study:
 
     def run(self) -> None:
         """Complete the study, write its results, and print the command that trains the best configuration."""
+        fixed = identity(self.settings.config, self.settings.dataset.content_digest())
+        searched = {name: str(distribution) for name, distribution in self.space.distributions.items()}
         with self.db.lock.errors_explained():
-            self.db.check_identity(_identity(self.settings, self.space, self.search))
+            self.db.check_identity({"search.runs": self.search.runs} | fixed | searched)
             if not self.db.is_complete():
                 self._run_trials()
             self._conclude()
-            tags = [self.settings.dataset.name, self.settings.title]
-            results.log_summary(self.db, self.settings.tracker, tags)
+            results.log_summary(self.db, self.settings.tracker, [self.settings.dataset.name, self.settings.title])
 
     def _compose(self, overrides: Sequence[str]) -> DictConfig:
         return self.loader.load_sweep_config(self.config, [*overrides, "job_type=search"])
@@ -74,6 +72,9 @@ class Study:
         if search.trials is None and not is_grid:
             raise SignError("search.trials=null: only a grid determines its own total; set a number")
         total = search.trials or len(queue)
+        sampler = partial(make_sampler, self.config.hydra.sweeper.sampler)
+        if not is_grid:
+            sampler(0)  # raises on a wrong setting before anything is computed
         return StudyDB(
             settings.output_dir / settings.dataset.name / settings.slug / f"search-{label}",
             search.study or f"{settings.dataset.name}-{settings.slug}-{label}",
@@ -82,30 +83,31 @@ class Study:
             search.storage,
             queue,
             make_pruner(search.pruner, settings.training.max_epochs),
-            None if is_grid else self._sampler(),
+            None if is_grid else sampler,
         )
-
-    def _sampler(self) -> Callable[[int], BaseSampler]:
-        make = partial(make_sampler, self.config.hydra.sweeper.sampler)
-        make(0)  # raises on a wrong setting before anything is computed
-        return make
 
     def _run_trials(self) -> None:
         self._precompute()
         # a series reports its first run to the pruner; a single run its last attempt
         pruned_run = None if self.search.pruner == "none" else 0 if self.search.runs > 1 else -1
+        # job schedulers send SIGTERM before they kill: treat it like Ctrl-C
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            with _Progress(self.db) as view, _interrupt_on_sigterm():
+            with ProgressView(self.db) as view:
                 Scheduler(self.db, self.slots, self._command, view, self.search.max_failures, pruned_run).run()
         except BaseException:
             log.info("to resume: run the same command again")
             raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     def _precompute(self) -> None:
         """Compute the missing hops once, up to the highest powers of the space."""
-        powers = {f"model.{letter}": self.space.highest(f"model.{letter}") for letter in self.settings.powers}
-        overrides = [f"{name}={power}" for name, power in powers.items() if power is not None]
-        command = self.program.precompute_command([*self.space.overrides, *overrides, "job_type=search"])
+        searched = [
+            f"model.{letter}" for letter in self.settings.powers if f"model.{letter}" in self.space.distributions
+        ]
+        overrides = [f"{name}={self.space.highest(name)}" for name in searched]
+        command = self.program.command([*self.space.overrides, *overrides, "job_type=search"], "precompute")
         log.info("computing the missing hops")
         with SlotPool(self.slots[:1]) as pool:
             worker = pool.start(self.slots[0], command, self.db.folder / "hops")
@@ -131,33 +133,3 @@ class Study:
         command = ["python", sys.argv[0], "--config-dir", str(self.db.folder), "experiment=best", "runs=10"]
         command += [*self.program.search_path, *self.machine_overrides]
         results.show(self.db, best, shlex.join(command))
-
-
-class _Progress(ProgressView):
-    """Writes ``study.json`` after each trial, too."""
-
-    def trial_ended(self, number: int) -> None:
-        super().trial_ended(number)
-        with self.db.lock.hold():
-            results.write_study(self.db)
-
-
-@contextmanager
-def _interrupt_on_sigterm() -> Iterator[None]:
-    """Treat SIGTERM, which job schedulers send before they kill, like Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _identity(settings: Settings, space: Space, search: SearchSettings) -> dict[str, Any]:
-    """Return the settings that make two trials comparable."""
-    fixed = identity(settings.config, settings.dataset.content_digest())
-    searched = {name: str(distribution) for name, distribution in space.distributions.items()}
-    return {"search.runs": search.runs} | fixed | searched
-
-
-def _section(override: str) -> str:
-    return override.lstrip("+~").split("=")[0].split(".")[0]

@@ -33,7 +33,7 @@ OWNER, HEARTBEAT = "owner", "heartbeat"
 
 
 class StudyDB:
-    """A study with a fixed total of trials.
+    """A study with a fixed total of trials, which minimises the validation loss.
 
     Parameters
     ----------
@@ -66,13 +66,8 @@ class StudyDB:
         with self.lock.errors_explained(), self.lock.hold():
             url = self.lock.url.render_as_string(hide_password=False)
             self.storage = optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
-            self.study = optuna.create_study(
-                study_name=name,
-                storage=self.storage,
-                direction="minimize",
-                pruner=pruner or optuna.pruners.NopPruner(),
-                load_if_exists=True,
-            )
+            pruner = pruner or optuna.pruners.NopPruner()  # the default of Optuna would prune
+            self.study = optuna.create_study(study_name=name, storage=self.storage, pruner=pruner, load_if_exists=True)
 
     @contextmanager
     def alive(self) -> Iterator[None]:
@@ -144,17 +139,12 @@ class StudyDB:
                 return True
         return False
 
-    def complete(self, trial: Trial, value: float, **attributes: Any) -> None:
-        """Finish a trial with its validation loss."""
-        self._finish(trial, TrialState.COMPLETE, attributes, value)
-
-    def fail(self, trial: Trial, reason: str, **attributes: Any) -> None:
-        """Finish a trial that has no result."""
-        self._finish(trial, TrialState.FAIL, {**attributes, "reason": reason})
-
-    def prune(self, trial: Trial, **attributes: Any) -> None:
-        """Finish a trial that was stopped early."""
-        self._finish(trial, TrialState.PRUNED, attributes)
+    def finish(self, trial: Trial, state: TrialState, value: float | None = None, **attributes: Any) -> None:
+        """Finish a trial: complete, with its validation loss, or failed or pruned; its attributes are recorded."""
+        with suppress(UpdateFinishedTrialError):  # another search took it over and finished it: its result stays
+            for name, attribute in attributes.items():
+                trial.set_user_attr(name, attribute)
+            self.study.tell(trial, value, state=state, skip_if_finished=True)
 
     def _new_trial(self) -> Trial | None:
         trials = self.read_trials()
@@ -173,15 +163,13 @@ class StudyDB:
         for frozen in running:
             stale = now - frozen.user_attrs.get(HEARTBEAT, now) > GRACE_SECONDS
             if self._is_dead(frozen.user_attrs.get(OWNER), stale):
-                trial = self._resumed(frozen.number)
+                study = self.storage.get_study_id_from_name(self.name)
+                identifier = self.storage.get_trial_id_from_study_id_trial_number(study, frozen.number)
+                trial = Trial(self.study, identifier)
                 if frozen.user_attrs.get(OWNER, {}).get("attempts", 0) < MAX_ATTEMPTS:
                     return trial
-                self.fail(trial, f"interrupted {MAX_ATTEMPTS} times")
+                self.finish(trial, TrialState.FAIL, reason=f"interrupted {MAX_ATTEMPTS} times")
         return None
-
-    def _resumed(self, number: int) -> Trial:
-        study = self.storage.get_study_id_from_name(self.name)
-        return Trial(self.study, self.storage.get_trial_id_from_study_id_trial_number(study, number))
 
     def _is_dead(self, owner: Mapping[str, Any] | None, stale: bool) -> bool:
         if owner is None or owner["host"] is None:  # killed before it was handed out, or released
@@ -198,11 +186,3 @@ class StudyDB:
         """Return whether a trial is running and no other search has taken it over."""
         now = self.read_trials()[trial.number]
         return now.state == TrialState.RUNNING and bool(now.user_attrs[OWNER]["lock"] == self.owner["lock"])
-
-    def _finish(
-        self, trial: Trial, state: TrialState, attributes: Mapping[str, Any], value: float | None = None
-    ) -> None:
-        with suppress(UpdateFinishedTrialError):  # another search took it over and finished it: its result stays
-            for name, attribute in attributes.items():
-                trial.set_user_attr(name, attribute)
-            self.study.tell(trial, value, state=state, skip_if_finished=True)

@@ -17,14 +17,14 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def as_worker(task: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap ``task`` so that its return value is written to the file that the parent named.
-
-    Returns ``task`` itself where no sweep started this process.
-    """
+    """Return ``task`` itself, or, if a sweep started this process, so that it writes its result for the parent."""
     file, parent = (os.environ.pop(name, None) for name in (RESULT, PARENT))  # not for processes of the task
     if file is None or parent is None:
         return task
-    exit_with_parent(int(parent))
+    if sys.platform == "linux":  # let the kernel kill this process with its parent: no trial outlives its search
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != int(parent):  # it died before the call
+            os.kill(os.getpid(), signal.SIGKILL)
 
     @functools.wraps(task)
     def with_result(*arguments: Any) -> Any:
@@ -33,11 +33,3 @@ def as_worker(task: Callable[..., Any]) -> Callable[..., Any]:
         return value
 
     return with_result
-
-
-def exit_with_parent(parent: int) -> None:
-    """Let the kernel kill this process when its parent dies, so that no trial outlives its search (Linux only)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before the call
-            os.kill(os.getpid(), signal.SIGKILL)
