@@ -115,9 +115,8 @@ def power_ranges(powers: list[int]) -> str:
 
 def age_text(days: float) -> str:
     """Return an age as text, such as ``3 h ago``."""
-    if days >= 1:
-        return f"{days:.0f} d ago"
-    return f"{days * 24:.0f} h ago" if days * 24 >= 1 else f"{days * 24 * 60:.0f} min ago"
+    hours = 24 * days
+    return f"{days:.0f} d ago" if days >= 1 else f"{hours:.0f} h ago" if hours >= 1 else f"{60 * hours:.0f} min ago"
 
 
 def export(request: StoreRequest, settings: Settings) -> None:

@@ -62,9 +62,8 @@ def writable_folder(name: str, value: Any) -> Path:
     folder = Path(str(value))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-        why = "permission denied"
+        if not os.access(folder, os.W_OK):
+            raise PermissionError("permission denied")
     except OSError as error:
-        why = reason(error).lower()
-    raise SignError(f"{name}={value}: cannot be written ({why}); choose another folder")
+        raise SignError(f"{name}={value}: cannot be written ({reason(error).lower()}); choose another folder") from None
+    return folder

@@ -56,9 +56,8 @@ class SlotLauncher(Launcher):
                     job = f"job {number} ({' '.join(jobs[number])})"
                     log.info("%s: %s, %.0f s on %s", job, outcome, outcome.seconds, worker.slot)
         if reasons := [f"job {number}: {outcomes[number].reason}" for number in jobs if outcomes[number].reason]:
-            raise SignError(
-                f"{len(reasons)} of {len(jobs)} jobs failed ({'; '.join(reasons)}); see their output in {folder}"
-            )
+            failed = f"{len(reasons)} of {len(jobs)} jobs failed ({'; '.join(reasons)})"
+            raise SignError(f"{failed}; see their output in {folder}")
         return [
             JobReturn(overrides=list(overrides), status=JobStatus.COMPLETED, _return_value=outcomes[number].value)
             for number, overrides in jobs.items()

@@ -30,9 +30,7 @@ class RunningTrial:
 
     def read_epochs(self, run: int = -1) -> list[tuple[int, float]]:
         """Return the epochs of a run, the current one by default, with their validation losses, as far as written."""
-        if not self.runs:
-            return []
-        with suppress(SignError, OSError):  # the file is being written
+        with suppress(IndexError, SignError, OSError):  # no run has started, or the file is being written
             rows = self.runs[run].epochs()
             return [(int(row["epoch"]), row["val/loss"]) for row in rows if "val/loss" in row]
         return []

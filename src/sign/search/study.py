@@ -103,10 +103,8 @@ class Study:
 
     def _precompute(self) -> None:
         """Compute the missing hops once, up to the highest powers of the space."""
-        searched = [
-            f"model.{letter}" for letter in self.settings.powers if f"model.{letter}" in self.space.distributions
-        ]
-        overrides = [f"{name}={self.space.highest(name)}" for name in searched]
+        names = [f"model.{letter}" for letter in self.settings.powers]
+        overrides = [f"{name}={self.space.highest(name)}" for name in names if name in self.space.distributions]
         command = self.program.command([*self.space.overrides, *overrides, "job_type=search"], "precompute")
         log.info("computing the missing hops")
         with SlotPool(self.slots[:1]) as pool:
