@@ -43,6 +43,7 @@ def test_the_number_of_products_is_that_of_conjugate_gradients_not_of_power_iter
     assert PersonalizedPageRank("push").products == 1
 
 
+@pytest.mark.slow
 @given(graph=graphs())
 def test_push_approaches_the_formula(graph: Graph) -> None:
     ours = applied(PersonalizedPageRank("push", alpha=0.2, epsilon=1e-6), graph)
@@ -86,6 +87,7 @@ def test_push_has_the_entries_of_gdc_with_the_same_threshold() -> None:
     np.testing.assert_allclose(ours, row_normalized(theirs), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_push_of_many_entries_a_node() -> None:
     """More than first fits into the arrays of a chunk."""
     graph = Cora().load()

@@ -83,6 +83,7 @@ def silent_port() -> int:
         yield server.getsockname()[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["refused", "silent"])
 def test_unreachable_service_falls_back_to_offline_within_the_timeout(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, silent_port: int, answer: str, caplog: pytest.LogCaptureFixture
