@@ -1,6 +1,5 @@
 """Arrays are converted once, atomically, and mapped afterwards."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,7 @@ from sign.system import arrays
 
 
 def convert(raw: Path, *blocks: np.ndarray) -> np.ndarray:
-    def read() -> Iterator[tuple[np.ndarray]]:
-        return ((block,) for block in blocks)
-
-    (array,) = cached_arrays(raw, raw.parent / "cache", ("x",), read)
+    (array,) = cached_arrays(raw, raw.parent / "cache", ("x",), ((block,) for block in blocks))
     return array
 
 

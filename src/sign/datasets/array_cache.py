@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -18,13 +18,11 @@ from sign.graph.csr import Array
 log = logging.getLogger(__name__)
 
 
-def cached_arrays(
-    raw: Path, folder: Path, names: Sequence[str], blocks: Callable[[], Iterator[Sequence[Array]]]
-) -> list[Array]:
+def cached_arrays(raw: Path, folder: Path, names: Sequence[str], blocks: Iterator[Iterable[Array]]) -> list[Array]:
     """Return memory maps of arrays in ``folder``, which are first converted from a raw file if necessary.
 
-    ``blocks`` yields the next rows of every array. The names of the .npy files contain size and modification time
-    of the raw file, so that a changed raw file is converted again.
+    ``blocks`` yields the next rows of every array; it is only read for a conversion. The names of the .npy files
+    contain size and modification time of the raw file, so that a changed raw file is converted again.
     """
     stat = raw.stat()
     files = [folder / f"{name}-{stat.st_size}-{stat.st_mtime_ns}.npy" for name in names]
@@ -35,12 +33,12 @@ def cached_arrays(
                     stale.unlink()
                 log.info("%s: converting %s to .npy files in %s, once", raw, ", ".join(names), folder)
                 with read_errors(raw):
-                    _write(files, blocks())
+                    _write(files, blocks)
     with read_errors(folder):
         return [np.asarray(np.load(file, mmap_mode="r", allow_pickle=False)) for file in files]
 
 
-def _write(files: Sequence[Path], blocks: Iterator[Sequence[Array]]) -> None:
+def _write(files: Sequence[Path], blocks: Iterator[Iterable[Array]]) -> None:
     """Write arrays to temporary files, which are renamed when all of them are complete."""
     parts = [file.with_suffix(".part") for file in files]
     try:

@@ -30,10 +30,8 @@ class Cora(Dataset):
 
     def load(self) -> Graph:
         """Read the packaged file and draw the split."""
-        with (
-            files("sign.datasets").joinpath("files/cora.npz").open("rb") as stream,
-            np.load(stream, allow_pickle=False) as raw,
-        ):
+        file = files("sign.datasets") / "files" / "cora.npz"
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as raw:
             labels = raw["subject"].astype(np.int64)
             words, counts = raw["words"], raw["words_per_paper"]
             source, target = raw["citing"].astype(np.int64), raw["cited"].astype(np.int64)

@@ -56,7 +56,7 @@ def _classification(folder: Path) -> tuple[NodeClassification, str]:
     """Return the node classification of consistent files, and the feature scaling."""
     description = json.loads((folder / DESCRIPTION).read_text())
     scopes = [_scope(folder, scope) for scope in description["scopes"]]
-    labels = {split: _read(folder / LABELS.format(split=split)) for split in SPLITS}
+    labels = {split: np.load(folder / LABELS.format(split=split), allow_pickle=False) for split in SPLITS}
     rows = {split: nodes for scope in scopes for split, nodes in scope.rows.items()}
     if description["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
         raise ValueError("labels or splits have changed")
@@ -67,11 +67,6 @@ def _classification(folder: Path) -> tuple[NodeClassification, str]:
 
 
 def _scope(folder: Path, description: dict[str, Any]) -> Scope:
-    rows = {
-        split: _read(folder / ROWS.format(scope=description["name"], split=split)) for split in description["splits"]
-    }
+    files = {split: folder / ROWS.format(scope=description["name"], split=split) for split in description["splits"]}
+    rows = {split: np.load(file, allow_pickle=False) for split, file in files.items()}
     return Scope(description["name"], description["nodes"], description["features"], rows, description["source"])
-
-
-def _read(file: Path) -> Any:
-    return np.load(file, allow_pickle=False)

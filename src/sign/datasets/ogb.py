@@ -71,18 +71,9 @@ def _read_text(folder: Path, classes: int) -> tuple[int, list[Array]]:
     """Read the number of nodes, sources, targets, features and labels from .csv.gz files."""
     count, edges, features, labels = (folder / "raw" / name for name in TEXT)
     nodes = _single_size(count, read_csv_column(count))
-
-    def edge_blocks() -> Iterator[tuple[Array, Array]]:
-        for block in csv_blocks(edges, np.int64):
-            source, target = _node_indices(block, nodes).T
-            yield source, target
-
-    def feature_blocks() -> Iterator[tuple[Array]]:
-        return ((block,) for block in csv_blocks(features, np.float32))
-
-    def label_blocks() -> Iterator[tuple[Array]]:
-        return ((class_indices(block[:, 0], classes),) for block in csv_blocks(labels, np.float32))
-
+    edge_blocks = (_node_indices(block, nodes).T for block in csv_blocks(edges, np.int64))
+    feature_blocks = ((block,) for block in csv_blocks(features, np.float32))
+    label_blocks = ((class_indices(block[:, 0], classes),) for block in csv_blocks(labels, np.float32))
     cache = folder / ARRAYS
     return nodes, [
         *cached_arrays(edges, cache, ("source", "target"), edge_blocks),
@@ -110,16 +101,11 @@ def _read_binary(folder: Path, classes: int) -> tuple[int, list[Array]]:
             yield (block[::2], block[1::2]) if edges.fortran else (block[:sources], block[sources:])
             position += len(block)
 
-    def feature_blocks() -> Iterator[tuple[Array]]:
-        width = features.shape[1]
-        return ((block.reshape(-1, width).astype(np.float32),) for block in features.blocks(width))
-
-    def label_blocks() -> Iterator[tuple[Array]]:
-        return ((class_indices(block, classes),) for block in label.blocks())
-
-    cache = folder / ARRAYS
+    width, cache = features.shape[1], folder / ARRAYS
+    feature_blocks = ((block.reshape(-1, width).astype(np.float32),) for block in features.blocks(width))
+    label_blocks = ((class_indices(block, classes),) for block in label.blocks())
     return nodes, [
-        *cached_arrays(data, cache, ("source", "target"), edge_blocks),
+        *cached_arrays(data, cache, ("source", "target"), edge_blocks()),
         *cached_arrays(data, cache, ("features",), feature_blocks),
         *cached_arrays(labels, cache, ("labels",), label_blocks),
     ]

@@ -41,9 +41,8 @@ class Wikipedia(Dataset):
         """Read the file, downloading and converting it if necessary, and draw features and labels."""
         folder = Path(self.data_dir) / FOLDER
         download.ensure_extracted(folder, [FILE], ADDRESS)
-        source, target = cached_arrays(
-            folder / FILE, folder / ARRAYS, ("source", "target"), lambda: _edge_blocks(folder / FILE)
-        )
+        blocks = _edge_blocks(folder / FILE)
+        source, target = cached_arrays(folder / FILE, folder / ARRAYS, ("source", "target"), blocks)
         nodes = 1 + max(int(ends[part].max()) for ends in (source, target) for part in arrays.chunks(ends))
         splits = split_by_fraction(nodes, 0.5, 0.25, self.seed)
         if self.check:

@@ -208,12 +208,11 @@ def empty_entries(indptr: Array, dtype: Any, weighted: bool) -> tuple[Array, Flo
 
 def check_edges(source: Array, target: Array, nodes: int) -> None:
     """Raise :class:`SignError` unless the edges connect nodes 0 to ``nodes - 1``."""
-    for ends in (source, target):
-        if ends.dtype.kind not in "iu" and ends.size:
-            raise SignError(f"edges of type {ends.dtype}: nodes must be integers")
     if len(source) != len(target):
         raise SignError(f"{len(source)} edge sources but {len(target)} edge targets")
     for ends in (source, target):
+        if ends.dtype.kind not in "iu" and ends.size:
+            raise SignError(f"edges of type {ends.dtype}: nodes must be integers")
         for part in arrays.chunks(ends):
             low, high = int(ends[part].min()), int(ends[part].max())
             if low < 0 or high >= nodes:

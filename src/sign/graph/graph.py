@@ -120,9 +120,8 @@ class Graph:
             finite = np.isfinite(self.features[part])
             if not finite.all():
                 row, column = np.argwhere(~finite)[0]
-                node = part.start + row
                 raise SignError(
-                    f"{self.name}: feature {column} of node {node} is {self.features[part][row, column]}; "
+                    f"{self.name}: feature {column} of node {part.start + row} is {self.features[part][row, column]}; "
                     "replace missing values first"
                 )
 

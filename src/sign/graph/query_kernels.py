@@ -60,8 +60,7 @@ def has_symmetric_weights(indptr: Any, indices: Any, values: Any, bounds: Any) -
                 j = indices[e]
                 if j > i:
                     mirror = indptr[j] + np.searchsorted(indices[indptr[j] : indptr[j + 1]], i)
-                    if abs(values[e] - values[mirror]) > 1e-5 * abs(values[mirror]):
-                        different += 1
+                    different += abs(values[e] - values[mirror]) > 1e-5 * abs(values[mirror])
     return different == 0
 
 

@@ -582,9 +582,10 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_is_learned(configured: Callable[..., Settings], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_is_learned(configured: Callable[..., Settings], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "sign")
     metrics = run(configured("dataset=custom", f"dataset.path={EXAMPLE}", "training.max_epochs=30"))
-    assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in capsys.readouterr().out
+    assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in caplog.text
     assert metrics["test/accuracy"] > 0.7
 
 

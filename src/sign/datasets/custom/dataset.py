@@ -2,20 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from sign.datasets.base import Dataset
+from sign.datasets.custom.folder import GraphParts, find_files, read_folder
+from sign.datasets.custom.pyg_data import read_pyg
 from sign.datasets.sampling import split_by_fraction
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import SPLITS, Graph
 from sign.system.hashing import file_digest
 from sign.validation import Range, Seed
-
-if TYPE_CHECKING:
-    from sign.datasets.custom.folder import GraphParts
 
 FILES = ("edges", "nodes", "features", "labels", *SPLITS)
 
@@ -68,27 +67,17 @@ class Custom(Dataset):
     def content_digest(self) -> str:
         """Hash of the files that are read."""
         path = Path(self.path)
-        if not path.is_dir():
-            return file_digest(path)
-        from sign.datasets.custom.folder import find_files
-
-        return file_digest(*find_files(path, self._file_names).values())
+        return file_digest(*(find_files(path, self._file_names).values() if path.is_dir() else [path]))
 
     @property
     def _file_names(self) -> dict[str, str | None]:
         return {name: getattr(self, name) for name in FILES}
 
-    def _read(self) -> "GraphParts":
+    def _read(self) -> GraphParts:
         path = Path(self.path)
-        if not path.is_dir():
-            from sign.datasets.custom.pyg_data import read_pyg
+        return read_folder(path, self._file_names) if path.is_dir() else read_pyg(path)
 
-            return read_pyg(path)
-        from sign.datasets.custom.folder import read_folder
-
-        return read_folder(path, self._file_names)
-
-    def _adjacency(self, parts: "GraphParts") -> CSR:
+    def _adjacency(self, parts: GraphParts) -> CSR:
         edges = (parts.source, parts.target, len(parts.features), parts.weights)
         if parts.weights is not None and not self.directed:
             # If the file has both directions, adding reverse edges would double the weights.

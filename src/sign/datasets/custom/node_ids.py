@@ -33,7 +33,7 @@ class NodeIds:
         if column.values.null_count:
             raise SignError(f"{column.where}: row {column.first_null()} has no id")
         counts = pc.value_counts(column.values)
-        if len(counts) < len(column):
+        if len(counts) < len(column.values):
             duplicate = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[0]
             raise SignError(f"{column.where}: {duplicate} is duplicated; ids must be unique")
         return cls(table.rows, column.values)

@@ -53,9 +53,6 @@ class Column:
                 raise SignError(f"{where}: contains {kind}; it must be numbers or text")
         return cls(values, where)
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     @property
     def is_text(self) -> bool:
         """Whether it contains text."""

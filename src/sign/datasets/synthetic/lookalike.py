@@ -55,11 +55,9 @@ class Lookalike(Dataset):
         order = rng.permutation(len(labelled))
         bounds = np.cumsum([round(fraction * len(labelled)) for fraction in size.split[:2]])
         train, val, test = (np.sort(labelled[part]) for part in np.split(order, bounds))
-        centres = rng.standard_normal((size.classes, size.features), np.float32)
+        centres = SIGNAL * rng.standard_normal((size.classes, size.features), np.float32)
         adjacency = self._adjacency(factor)
-        features = normal_features(
-            self.nodes, size.features, [self.seed], lambda rows: SIGNAL * centres[community[rows]]
-        )
+        features = normal_features(self.nodes, size.features, [self.seed], lambda rows: centres[community[rows]])
         labels = multilabel_matrix(rng, community, size.classes, np.float32) if size.multilabel else community
         splits = train, val, test
         return Graph(self.name, adjacency, features, labels, size.classes, *splits, size.directed, self.inductive)
