@@ -112,9 +112,9 @@ def test_the_readme_is_true(line: str, tmp_path: Path, monkeypatch: pytest.Monke
     """In this process, as most of them take less time than to import torch and Lightning once more."""
     for name in ("src", "conf", "examples"):
         (tmp_path / name).symlink_to(REPOSITORY / name)
-    _, program, *words = shlex.split(line)
+    _, program, *overrides = shlex.split(line)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [program, *words])
+    monkeypatch.setattr(sys, "argv", [program, *overrides])
     code: Any = 0
     try:
         runpy.run_path(program, run_name="__main__")

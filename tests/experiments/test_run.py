@@ -133,12 +133,12 @@ def test_a_lone_checkpoint_of_another_model_is_refused(configured: Configured, t
 
 
 @pytest.mark.parametrize(
-    ("override", "sentence"),
+    ("override", "message"),
     [("training.learning_rate=1e30", "training diverged"), ("dataset.val_fraction=0.489", "the test split is empty")],
 )
-def test_a_run_that_cannot_end_well_says_so(configured: Configured, override: str, sentence: str) -> None:
+def test_a_run_that_cannot_end_well_says_so(configured: Configured, override: str, message: str) -> None:
     extra = ["dataset.nodes=40", "dataset.edges=70"] if "fraction" in override else []
-    with pytest.raises(SignError, match=sentence):
+    with pytest.raises(SignError, match=message):
         run(configured(*SMALL, *extra, override))
 
 

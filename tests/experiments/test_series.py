@@ -19,7 +19,7 @@ from sign.config.configure import compose
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments import run
-from sign.experiments.series import Plan, mean_validation_loss, plan, train_series
+from sign.experiments.series import SeriesPlan, mean_validation_loss, plan, train_series
 from sign.runs import Run, Series
 from sign.training.datamodule import SIGNDataModule
 
@@ -33,7 +33,7 @@ def overrides_in(folder: Path, *overrides: str) -> list[str]:
     return ["logger=csv", *(f"paths.{kind}_dir={folder / kind}" for kind in ("store", "output")), *SMALL, *overrides]
 
 
-def planned(folder: Path, *overrides: str) -> Plan:
+def planned(folder: Path, *overrides: str) -> SeriesPlan:
     return plan(compose(*overrides_in(folder, *overrides)))
 
 
@@ -58,11 +58,11 @@ def test_a_series_on_a_changed_graph_is_trained_again(tmp_path: Path) -> None:
     overrides = [*(f"paths.{kind}_dir={tmp_path / kind}" for kind in ("store", "output")), "logger=csv", "runs=2"]
     overrides += ["dataset=custom", f"dataset.path={graph}", "model.p=1", "training.max_epochs=2"]
     first = train_series(plan(compose(*overrides)))
-    assert not plan(compose(*overrides)).missing
+    assert not plan(compose(*overrides)).missing_seeds()
     edges[1, 0] = 7
     np.save(graph / "edges.npy", edges)
     again = plan(compose(*overrides))
-    assert again.missing == [0, 1]
+    assert again.missing_seeds() == [0, 1]
     second = train_series(again)
     assert second.folder != first.folder
     assert second.metrics["val/loss"] != first.metrics["val/loss"]
@@ -108,7 +108,7 @@ def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happen
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert wanted.missing == [1, 2]
+    assert wanted.missing_seeds() == [1, 2]
     assert Run(middle).last_checkpoint
     assert Series(wanted.series.folder).seeds == [0]
     again = train_series(wanted)

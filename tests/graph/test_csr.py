@@ -20,7 +20,7 @@ edge_lists = st.lists(st.tuples(node, node), max_size=60)
 
 
 @pytest.fixture(params=["memory", "maps"])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Everything in memory; or nothing, in windows of a few entries."""
     if request.param == "memory":
         yield
@@ -41,7 +41,7 @@ def assert_canonical(csr: CSR) -> None:
 
 
 @given(edges=edge_lists, weighted=st.booleans(), both=st.booleans())
-@pytest.mark.usefixtures("place")
+@pytest.mark.usefixtures("storage")
 def test_edges_become_rows(edges: list[tuple[int, int]], weighted: bool, both: bool) -> None:
     source, target = np.array(edges, np.int64).reshape(-1, 2).T
     weights = np.arange(1, len(edges) + 1, dtype=np.float32) if weighted else None
@@ -57,7 +57,7 @@ def test_edges_become_rows(edges: list[tuple[int, int]], weighted: bool, both: b
 
 
 @given(edges=edge_lists, weighted=st.booleans(), chosen=st.permutations(range(NODES)), size=node)
-@pytest.mark.usefixtures("place")
+@pytest.mark.usefixtures("storage")
 def test_rows_are_transposed_joined_chosen_and_induced(
     edges: list[tuple[int, int]], weighted: bool, chosen: list[int], size: int
 ) -> None:

@@ -9,7 +9,7 @@ from common.requests import requested
 
 from sign.commands.reproduce import reproduce
 from sign.errors import SignError
-from sign.experiments.series import Plan
+from sign.experiments.series import SeriesPlan
 from sign.published import PublishedTable, published_tables
 from sign.runs import Series
 
@@ -76,7 +76,7 @@ def test_failure_of_one_experiment_does_not_exclude_its_data_set(
 ) -> None:
     tried = []
 
-    def failing(plan: Plan) -> Series:
+    def failing(plan: SeriesPlan) -> Series:
         tried.append(plan.first.experiment)
         raise SignError("engine.memory=1MB: not enough")
 

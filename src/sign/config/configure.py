@@ -20,8 +20,9 @@ from omegaconf import DictConfig, OmegaConf
 from sign.config.identity import CHANGES_NUMBERS
 from sign.config.instantiate import TRUST, build, instantiate_section, writable_folder
 from sign.config.resume import check_content, resumed_config, run_folder_of
-from sign.config.settings import Powers, Settings
+from sign.config.settings import Settings
 from sign.datasets.base import Dataset
+from sign.diffusion.precompute import Powers
 from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
 from sign.models.architecture import Architecture

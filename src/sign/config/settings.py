@@ -5,15 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from sign.datasets.base import Dataset
-from sign.diffusion.precompute import Precomputation
+from sign.diffusion.precompute import Powers, Precomputation
 from sign.engines.base import Engine
 from sign.models.architecture import Architecture
-from sign.operators.base import Operator
 from sign.store.store import Store
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training
-
-Powers = dict[str, tuple[Operator, int]]
 
 
 @dataclass(frozen=True)

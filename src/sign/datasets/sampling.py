@@ -8,6 +8,9 @@ import numpy as np
 from sign.graph.csr import Array, Floats
 from sign.system import arrays
 
+INSIDE = 0.8  # of the edges of a generated graph join two nodes of one community
+SIGNAL = 0.25  # standard deviation of the centres of communities; that of the noise is one
+
 ROWS = 1 << 16  # drawn at a time, each block from its own seed; changing it changes every graph
 
 

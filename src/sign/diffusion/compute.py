@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sign.diffusion.hops import Hop
-from sign.engines.base import Diffusion, Engine, Features, Rows
+from sign.engines.base import Diffusion, Engine, FeatureSource, NodeRows
 from sign.engines.powers import as_stored
 from sign.engines.progress import reach
 from sign.errors import SignError
@@ -54,7 +54,7 @@ class HopSource:
         """Return the name of a hop."""
         return f"{self.letter}{power}" if power else self.letter
 
-    def folder(self, rows: Rows) -> HopFolder:
+    def folder(self, rows: NodeRows) -> HopFolder:
         """Return the folder of hops that have these rows."""
         key = self.scope.source
         if self.operator is None:  # features depend on no edge
@@ -62,7 +62,7 @@ class HopSource:
         operator = None if self.operator is None else self.operator.describe()
         return self.store.folder(self.dataset, operator=operator, rows=None if rows is None else digest(rows), **key)
 
-    def hop(self, folder: HopFolder, rows: Rows, power: int, found: bool, seconds: float) -> Hop:
+    def hop(self, folder: HopFolder, rows: NodeRows, power: int, found: bool, seconds: float) -> Hop:
         """Open a stored hop."""
         products = self.operator.products if self.operator else 0
         return Hop(self.name(power), power, folder, folder.open(power), rows, found, seconds, products)
@@ -120,7 +120,7 @@ def load_or_compute(source: HopSource) -> list[Hop]:
     return [hops[power] for power in source.powers]
 
 
-def _stored_hops(source: HopSource, used: Rows) -> dict[int, Hop]:
+def _stored_hops(source: HopSource, used: NodeRows) -> dict[int, Hop]:
     """Return the stored hops among the wanted ones, with the used rows or with all."""
     hops = {}
     for rows in (None,) if used is None else (used, None):
@@ -132,7 +132,9 @@ def _stored_hops(source: HopSource, used: Rows) -> dict[int, Hop]:
     return hops
 
 
-def _compute(source: HopSource, origin: Origin, folder: HopFolder, used: Rows, missing: list[int]) -> dict[int, float]:
+def _compute(
+    source: HopSource, origin: Origin, folder: HopFolder, used: NodeRows, missing: list[int]
+) -> dict[int, float]:
     """Compute the missing powers and store them; return the seconds that each took."""
     shape = (source.scope.nodes if used is None else len(used), source.scope.features)
     with ExitStack() as stack:
@@ -143,7 +145,7 @@ def _compute(source: HopSource, origin: Origin, folder: HopFolder, used: Rows, m
         return _store_powers(source, diffusion, drafts)
 
 
-def _store_features(source: HopSource, origin: Origin, used: Rows, draft: Draft) -> float:
+def _store_features(source: HopSource, origin: Origin, used: NodeRows, draft: Draft) -> float:
     """Store the scaled features; return the seconds that it took."""
     began = time.perf_counter()
     for position, rows in arrays.gather(origin.graph.features, used):
@@ -157,10 +159,12 @@ def _store_features(source: HopSource, origin: Origin, used: Rows, draft: Draft)
     return seconds
 
 
-def _diffusion(source: HopSource, operator: Operator, origin: Origin, used: Rows, wanted: Collection[int]) -> Diffusion:
+def _diffusion(
+    source: HopSource, operator: Operator, origin: Origin, used: NodeRows, wanted: Collection[int]
+) -> Diffusion:
     """Return what the engine has to compute: from which power, and which rows of each."""
     start = _start(source, min(wanted))
-    x: Features = source.folder(None).open(start) if start else ScaledFeatures(origin)
+    x: FeatureSource = source.folder(None).open(start) if start else ScaledFeatures(origin)
     matrix = operator.matrix_by(origin.graph, source.engine.count)
     rows = needed_rows(operator, matrix, used, wanted, start)
     nodes, products = source.scope.nodes, operator.products
@@ -211,7 +215,9 @@ def _start(source: HopSource, first: int) -> int:
     return start
 
 
-def needed_rows(operator: Operator, matrix: Matrix, used: Rows, wanted: Collection[int], start: int) -> dict[int, Rows]:
+def needed_rows(
+    operator: Operator, matrix: Matrix, used: NodeRows, wanted: Collection[int], start: int
+) -> dict[int, NodeRows]:
     """Return, for each power after ``start`` in ascending order, the rows that the result or later powers read."""
     rows, needed = used if operator.is_one_product else None, {}
     for power in range(max(wanted), start, -1):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sign.engines.base import Rows
+from sign.engines.base import NodeRows
 from sign.graph.csr import Array
 from sign.store.store import HopFolder
 
@@ -23,7 +23,7 @@ class Hop:
     power: int
     folder: HopFolder
     array: Array
-    rows: Rows
+    rows: NodeRows
     found: bool
     seconds: float
     products: int

@@ -16,7 +16,7 @@ from sign.operators.base import Motif, Operator
 from sign.system import arrays, memory
 from sign.validation import Validated
 
-Rows: TypeAlias = Array | None  # sorted nodes; None stands for all
+NodeRows: TypeAlias = Array | None  # sorted nodes; None stands for all
 
 
 class Block(NamedTuple):
@@ -31,7 +31,7 @@ class Block(NamedTuple):
     values: Array
 
 
-class Features(Protocol):
+class FeatureSource(Protocol):
     """Rows of features that are read in parts: a numpy array is one, so is a file that does not fit into memory."""
 
     @property
@@ -48,10 +48,10 @@ class Diffusion:
 
     operator: Operator
     matrix: Matrix  # of the operator, for the graph
-    x: Features  # what the first power is computed from
-    rows: Mapping[int, Rows]  # for each power, in ascending order, the rows that later powers or the result read
+    x: FeatureSource  # what the first power is computed from
+    rows: Mapping[int, NodeRows]  # for each power, in ascending order, the rows that later powers or the result read
     wanted: Collection[int]  # the powers that are yielded
-    used: Rows = None  # the rows of the wanted powers that are yielded
+    used: NodeRows = None  # the rows of the wanted powers that are yielded
     dtype: str = "float32"  # of the yielded values; every power is rounded to it before the next is computed
 
     @property
@@ -111,7 +111,7 @@ class Engine(Validated, ABC):
         return by_products(self, diffusion)
 
     @abstractmethod
-    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+    def product(self, matrix: Matrix, x: Floats, rows: NodeRows = None, out: Floats | None = None) -> Floats:
         """Return ``matrix @ x`` in float32, in ``out`` if it is given.
 
         With ``rows``, other rows of the result may have any content, and rows of ``x`` that the requested ones do not

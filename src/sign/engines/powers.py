@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
-from sign.engines.base import Block, Diffusion, Engine, Rows
+from sign.engines.base import Block, Diffusion, Engine, NodeRows
 from sign.engines.progress import advance
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
@@ -19,7 +19,7 @@ from sign.graph.matrix import Matrix
 from sign.system import arrays, memory
 
 MARGIN = 0.05  # of the remaining memory that stays free, for objects that are not arrays
-RowProduct = Callable[[Matrix, Floats, Rows, Floats | None], Floats]  # Engine.product
+RowProduct = Callable[[Matrix, Floats, NodeRows, Floats | None], Floats]  # Engine.product
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def by_products(engine: Engine, diffusion: Diffusion) -> Generator[Block]:
             del x  # or it would stay while the next columns are loaded
 
 
-def row_parts(diffusion: Diffusion, rows: Rows) -> Iterator[tuple[slice, slice | Array]]:
+def row_parts(diffusion: Diffusion, rows: NodeRows) -> Iterator[tuple[slice, slice | Array]]:
     """Yield parts of some rows, or of all, that take little memory: their positions among ``rows``, and the rows."""
     # whole rows count, because in a file some columns are read and written together with those beside them
     total = diffusion.x.shape[0] if rows is None else len(rows)
@@ -65,12 +65,12 @@ def row_parts(diffusion: Diffusion, rows: Rows) -> Iterator[tuple[slice, slice |
 
 
 def as_stored(values: Array, dtype: str) -> Array:
-    """Return values as the store has them; whoever stores them checks that they are finite."""
+    """Return values as the store has them; the caller checks that they are finite."""
     with np.errstate(over="ignore"):
         return values.astype(dtype, copy=False)
 
 
-def _apply(diffusion: Diffusion, x: Floats, product: RowProduct, rows: Rows, spare: Floats | None) -> Floats:
+def _apply(diffusion: Diffusion, x: Floats, product: RowProduct, rows: NodeRows, spare: Floats | None) -> Floats:
     """Return B x on some rows or all, in ``spare`` if it is given and used."""
     free = [] if spare is None else [spare]
 
@@ -89,7 +89,7 @@ def _apply(diffusion: Diffusion, x: Floats, product: RowProduct, rows: Rows, spa
 def _tracked(engine: Engine, hops: float) -> RowProduct:
     """Return the product of an engine, which advances the progress bar by a part of a hop."""
 
-    def product(matrix: Matrix, x: Floats, rows: Rows, out: Floats | None) -> Floats:
+    def product(matrix: Matrix, x: Floats, rows: NodeRows, out: Floats | None) -> Floats:
         result = engine.product(matrix, x, rows, out)
         advance(hops)
         return result

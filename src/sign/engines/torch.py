@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sign.engines.base import Engine, Rows
+from sign.engines.base import Engine, NodeRows
 from sign.errors import SignError
 from sign.graph.csr import CSR, Floats, index_type
 from sign.graph.csr_transforms import clear_other_rows
@@ -41,7 +41,7 @@ class TorchEngine(Engine):
         """Return the bytes of the indices and weights in torch's form, and of two more arrays per column."""
         return 24 * matrix.csr.entries + 8 * matrix.csr.nodes, 8 * matrix.csr.nodes
 
-    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+    def product(self, matrix: Matrix, x: Floats, rows: NodeRows = None, out: Floats | None = None) -> Floats:
         """Scale by the right factor, multiply, add the self-loops, scale by the left factor."""
         import torch
 

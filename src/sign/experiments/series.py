@@ -4,7 +4,6 @@ import gc
 import logging
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -26,28 +25,21 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Plan:
+class SeriesPlan:
     """A series to train: the composed configuration, in which references to the seed are unresolved."""
 
     cfg: DictConfig
     first: Settings
+    series: Series  # its folder may not exist yet
 
     @property
     def seeds(self) -> range:
         """The seeds of the runs."""
         return range(self.first.seed, self.first.seed + self.first.runs)
 
-    @cached_property
-    def series(self) -> Series:
-        """The folder of the series, which may not exist yet."""
-        parent = self.first.output_dir.resolve() / self.first.dataset.name / self.first.slug
-        return Series(parent / f"series-{_fingerprint(self.cfg, self.first.dataset)}")
-
-    @property
-    def missing(self) -> list[int]:
-        """The seeds whose runs are not finished."""
-        series = self.series
-        return [seed for seed in self.seeds if not (series.run(seed).folder / METRICS).is_file()]
+    def missing_seeds(self) -> list[int]:
+        """Look up the seeds whose runs are not finished."""
+        return [seed for seed in self.seeds if not (self.series.run(seed).folder / METRICS).is_file()]
 
     def settings(self, seed: int) -> Settings:
         """The settings of one run, in its folder, resumed from its last checkpoint."""
@@ -56,13 +48,15 @@ class Plan:
         return replace(settings, run_folder=run.folder, ckpt_path=run.last_checkpoint)
 
 
-def plan(cfg: DictConfig) -> Plan:
+def plan(cfg: DictConfig) -> SeriesPlan:
     """Check a configuration with ``runs``, for all its seeds, before anything is trained."""
     if OmegaConf.select(cfg, "ckpt_path") is not None:
         raise SignError(f"ckpt_path={cfg.ckpt_path}: a series resumes its runs by itself; omit ckpt_path")
     check("seed", cfg.seed, Seed)
     check("runs", cfg.runs, Count)
-    checked = Plan(cfg, configure(with_seed(cfg, cfg.seed), []))
+    first = configure(with_seed(cfg, cfg.seed), [])
+    parent = first.output_dir.resolve() / first.dataset.name / first.slug
+    checked = SeriesPlan(cfg, first, Series(parent / f"series-{_fingerprint(cfg, first.dataset)}"))
     check("seed + runs", checked.seeds[-1], Seed)
     return checked
 
@@ -82,7 +76,7 @@ def _fingerprint(cfg: DictConfig, dataset: Dataset) -> str:
     return fingerprint(plain, dataset.content_digest())
 
 
-def train_series(plan: Plan) -> Series:
+def train_series(plan: SeriesPlan) -> Series:
     """Train the missing seeds. A failed run is reported and does not stop the others.
 
     A second process that trains the same series waits for the first and then finds its runs. Of several ranks, rank 0
@@ -93,7 +87,7 @@ def train_series(plan: Plan) -> Series:
     waiting = f"waiting for another process that trains the series in {folder}"
     with nullcontext() if rank() else exclusive_lock(folder, lambda: log.info(waiting)):
         failures: dict[str, str] = {}
-        if missing := broadcast(plan.missing):
+        if missing := broadcast(plan.missing_seeds()):
             finished = len(plan.seeds) - len(missing)
             log.info(
                 f"{plan.first.title} on {plan.first.dataset.name}: {len(missing)} of {len(plan.seeds)} runs to train"
@@ -105,7 +99,7 @@ def train_series(plan: Plan) -> Series:
     return Series(folder)
 
 
-def _train(plan: Plan, missing: list[int], failures: dict[str, str]) -> None:
+def _train(plan: SeriesPlan, missing: list[int], failures: dict[str, str]) -> None:
     # torch and Lightning take seconds to import: only if a run is missing
     from sign.experiments.preflight import CheckpointError
     from sign.experiments.run import prepare, run
@@ -137,12 +131,12 @@ def _train(plan: Plan, missing: list[int], failures: dict[str, str]) -> None:
         write(plan, failures)
 
 
-def write(plan: Plan, failures: dict[str, str]) -> None:
+def write(plan: SeriesPlan, failures: dict[str, str]) -> None:
     """Write ``series.json`` from the finished runs."""
     if rank():
         return
     series, first = plan.series, plan.first
-    missing = plan.missing
+    missing = plan.missing_seeds()
     seeds = [seed for seed in plan.seeds if seed not in missing]
     series.folder.mkdir(parents=True, exist_ok=True)
     write_json(

@@ -3,7 +3,7 @@
 from omegaconf import open_dict
 
 from sign.config.configure import CONF, compose
-from sign.experiments.series import Plan, plan
+from sign.experiments.series import SeriesPlan, plan
 from sign.reproduction.request import Request
 
 # Data sets of the graphs table; random splits are drawn anew for each run.
@@ -46,7 +46,7 @@ QUICK = [  # enough to learn planted communities in part
 ]
 
 
-def cell_plan(experiment: str, request: Request) -> Plan:
+def cell_plan(experiment: str, request: Request) -> SeriesPlan:
     """Plan the series of one cell."""
     folders = [f"paths.{name}={getattr(request, name)}" for name in ("data_dir", "store_dir", "output_dir")]
     series = [f"runs={request.seeds}", "job_type=reproduce", f"logger={request.logger}"]

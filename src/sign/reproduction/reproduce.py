@@ -76,7 +76,7 @@ class Reproduction:
     def _train(self, experiment: str) -> ExperimentResult:
         plan = cell_plan(experiment, self.request)
         dataset, self.tracker = plan.first.dataset, plan.first.tracker
-        if plan.missing and dataset in self.unavailable:  # downloads are attempted once, not once per cell
+        if plan.missing_seeds() and dataset in self.unavailable:  # downloads are attempted once, not once per cell
             return ExperimentResult(None, self.unavailable[dataset])
         try:
             series = train_series(plan)

@@ -74,7 +74,7 @@ class StudyDB:
         """Hold a lock that marks this search as alive for others on the same host."""
         with exclusive_lock(self.alive_lock):
             yield
-        if self.is_complete():  # until then, a lock file that nobody holds marks its owner as dead
+        if self.is_complete():  # until then, an unheld lock file marks its owner as dead
             shutil.rmtree(self.alive_lock.parent, ignore_errors=True)
 
     def check_identity(self, identity: Mapping[str, Any]) -> None:

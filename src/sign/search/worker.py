@@ -16,19 +16,19 @@ PARENT = "SIGN_PARENT"  # environment variable: the process that started this on
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-def as_worker(task: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``task`` itself, or, if a sweep started this process, so that it writes its result for the parent."""
-    file, parent = (os.environ.pop(name, None) for name in (RESULT, PARENT))  # not for processes of the task
+def as_worker(main: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``main`` itself, or, if a sweep started this process, so that it writes its result for the parent."""
+    file, parent = (os.environ.pop(name, None) for name in (RESULT, PARENT))  # not for processes that it starts
     if file is None or parent is None:
-        return task
+        return main
     if sys.platform == "linux":  # let the kernel kill this process with its parent: no trial outlives its search
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):  # it died before the call
             os.kill(os.getpid(), signal.SIGKILL)
 
-    @functools.wraps(task)
+    @functools.wraps(main)
     def with_result(*arguments: Any) -> Any:
-        value = task(*arguments)
+        value = main(*arguments)
         write_json(Path(file), {"value": value})
         return value
 

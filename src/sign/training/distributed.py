@@ -28,7 +28,7 @@ from sign.training.settings import Device
 
 T = TypeVar("T")
 FOREVER = timedelta(days=365)  # rank 0 may compute hops, or wait for a lock, while the others wait for it
-UNWIND = 7.0  # seconds that rank 0 has to end in good order after a signal or the end of another rank
+UNWIND = 7.0  # seconds that rank 0 has to end cleanly after a signal or the end of another rank
 GRACE = 2.0  # seconds that the other ranks leave to rank 0 to report a failure
 GONE = "another rank ended unexpectedly"
 
@@ -143,7 +143,7 @@ class _Group:
                     self.handlers[number] = signal.signal(number, interrupt)
 
     def join(self, device: Device) -> None:
-        """Launch the other ranks if nobody did, and connect to them."""
+        """Launch the other ranks, unless a launcher did, and connect to them."""
         from lightning_fabric import Fabric
         from lightning_fabric.plugins.environments.lightning import LightningEnvironment
         from lightning_fabric.strategies.ddp import DDPStrategy

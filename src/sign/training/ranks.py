@@ -25,7 +25,7 @@ class Rank:
 
 
 def this_rank(device: Device) -> Rank:
-    """The rank of this process: given by whoever launched it, or rank 0 of as many as ``device`` asks for."""
+    """The rank of this process: given by its launcher, or rank 0 of as many as ``device`` asks for."""
     if own := launched(device):
         return own
     if not device.several and device.accelerator != "gpu":

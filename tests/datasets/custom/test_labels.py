@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sign.datasets.custom.labels import class_indices, label_matrix
+from sign.datasets.custom.labels import encode_labels, label_matrix
 from sign.datasets.custom.tables import Column
 from sign.errors import SignError
 
@@ -18,8 +18,8 @@ from sign.errors import SignError
     ],
 )
 def test_distinct_labels_are_numbered_in_order(labels: list, indices: list[int], classes: int) -> None:
-    assert class_indices(Column.of(np.array(labels), "x"))[0].tolist() == indices
-    assert class_indices(Column.of(np.array(labels), "x"))[1] == classes
+    assert encode_labels(Column.of(np.array(labels), "x"))[0].tolist() == indices
+    assert encode_labels(Column.of(np.array(labels), "x"))[1] == classes
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_distinct_labels_are_numbered_in_order(labels: list, indices: list[int],
 )
 def test_wrong_labels_are_refused(labels: list, message: str) -> None:
     with pytest.raises(SignError, match=message):
-        class_indices(Column.of(np.array(labels), "x"))
+        encode_labels(Column.of(np.array(labels), "x"))
 
 
 def test_a_matrix_is_0_and_1_with_gaps() -> None:

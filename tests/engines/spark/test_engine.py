@@ -266,7 +266,7 @@ def test_the_innermost_cause_of_an_error_is_reported() -> None:
     pytest.importorskip("pyspark")
     cause = "org.apache.spark.SparkIllegalArgumentException: [MEMORY] must be at least 471859200."
     text = f"An error occurred while calling None.Context.\n: {cause}\nIncrease it.\n\tat java.lang.Thread.run"
-    assert session.last_line(RuntimeError(text)) == cause
+    assert session.innermost_cause(RuntimeError(text)) == cause
 
 
 def test_java_is_started_once_per_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

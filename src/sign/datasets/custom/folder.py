@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sign.datasets.custom.arrays import check_rows, dense_features, find_file, read_array, sparse_features
 from sign.datasets.custom.edges import EDGES, read_edges
-from sign.datasets.custom.labels import class_indices, label_matrix
+from sign.datasets.custom.labels import encode_labels, label_matrix
 from sign.datasets.custom.node_ids import ID, NodeIds
 from sign.datasets.custom.splits import LISTS, splits_of_column, splits_of_lists
 from sign.datasets.custom.tables import TABLES, Column, Table, read_table
@@ -97,7 +97,7 @@ def _label_columns(nodes: Table) -> list[str]:
 
 def _from_columns(table: Table, names: list[str]) -> tuple[Array, int]:
     if len(names) == 1:
-        return class_indices(table.column(names[0]))
+        return encode_labels(table.column(names[0]))
     return label_matrix(table.matrix(names), str(table.file)), len(names)
 
 
@@ -107,7 +107,7 @@ def labels_of(array: Array, where: str) -> tuple[Array, int]:
         return label_matrix(array, where), array.shape[1]
     if array.ndim == 0 or array.size != len(array):
         raise SignError(f"{where}: has shape {array.shape}; labels must be a list, or columns of 0 and 1")
-    return class_indices(Column.of(array.reshape(-1), where))
+    return encode_labels(Column.of(array.reshape(-1), where))
 
 
 def _features(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds) -> Features:

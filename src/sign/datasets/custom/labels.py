@@ -10,7 +10,7 @@ from sign.graph.csr import Array
 INTEGER = r"^(0|-?[1-9][0-9]{0,17})(\.0)?$"  # pandas writes 1.0 if some are missing
 
 
-def class_indices(column: Column) -> tuple[Array, int]:
+def encode_labels(column: Column) -> tuple[Array, int]:
     """Return the class of each node, -1 if it has no label, and the number of classes.
 
     Classes are the distinct labels, sorted as numbers or as text. An empty label or -1 means that there is none.

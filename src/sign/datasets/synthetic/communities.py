@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from sign.datasets.base import Dataset
-from sign.datasets.sampling import multilabel_matrix, split_by_fraction
+from sign.datasets.sampling import INSIDE, SIGNAL, multilabel_matrix, split_by_fraction
 from sign.errors import FieldError
 from sign.graph.csr import CSR, Array
 from sign.graph.graph import Graph
@@ -14,9 +14,7 @@ from sign.validation import Count, Range, Seed
 
 SLOPE = 2 / 3  # popularity falls with rank like r ** -2/3: degrees follow a power law with exponent 2.5
 OFFSET = 3  # limits the degree of the most popular node of a large community
-INSIDE = 0.8  # of the edges join two nodes of one community
 CLOSED = 0.5  # of those belong to triangles that are drawn as a whole
-SIGNAL = 0.25  # standard deviation of the centres of communities; that of the noise is one
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from sign.datasets.sampling import INSIDE
 from sign.graph.query_kernels import splitmix64
 from sign.system.jit import compiled_inline, compiled_parallel
 
 OFFSET = 3.0  # limits the degree of the most popular nodes
-INSIDE = 0.8  # of the edges join two nodes of one community
 UNIT = 2.0**-53
 
 

@@ -7,15 +7,13 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 
 from sign.datasets.base import Dataset
-from sign.datasets.sampling import multilabel_matrix, normal_features
+from sign.datasets.sampling import SIGNAL, multilabel_matrix, normal_features
 from sign.datasets.statistics import PUBLISHED
 from sign.errors import FieldError
 from sign.graph.csr import CSR, index_type
 from sign.graph.graph import Graph
 from sign.system import arrays
 from sign.validation import Range, Seed
-
-SIGNAL = 0.25  # standard deviation of the centres of communities; that of the noise is one
 
 Like = Literal["wikipedia", "ogbn-papers100M", "ogbn-products", "reddit", "yelp", "flickr", "ppi"]
 SIZES = {name: PUBLISHED[name] for name in get_args(Like)}

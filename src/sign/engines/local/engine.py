@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sign.engines.base import Engine, Rows
+from sign.engines.base import Engine, NodeRows
 from sign.errors import SignError
 from sign.graph.csr import Floats
 from sign.graph.matrix import Matrix
@@ -37,7 +37,7 @@ class LocalEngine(Engine):
         finally:
             numba.set_num_threads(before)
 
-    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+    def product(self, matrix: Matrix, x: Floats, rows: NodeRows = None, out: Floats | None = None) -> Floats:
         """Return the product; one thread sums a row in the order of its entries, so their number changes no bit."""
         from sign.engines.local.kernels import multiplier
 

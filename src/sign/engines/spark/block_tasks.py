@@ -175,7 +175,7 @@ class Combine:
         if self.normalized:
             total /= total[:, -1:].copy()  # the next power begins with a column of ones, too
         if self.dtype != "float32":
-            with np.errstate(over="ignore"):  # whoever stores them checks that values are finite
+            with np.errstate(over="ignore"):  # the caller checks that values are finite
                 total[:] = total.astype(self.dtype)
         return {CURRENT: total}
 

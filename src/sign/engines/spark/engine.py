@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from sign.engines.base import Block, Diffusion, Engine, Rows
+from sign.engines.base import Block, Diffusion, Engine, NodeRows
 from sign.engines.spark import session
 from sign.engines.spark.plan import Executors, choose
 from sign.errors import FieldError, SignError
@@ -101,7 +101,7 @@ class SparkEngine(Engine):
             else:
                 yield from blocks.powers(diffusion, folder, plan.ranges, plan.width, _cpus(spark))
 
-    def product(self, matrix: Matrix, x: Floats, rows: Rows = None, out: Floats | None = None) -> Floats:
+    def product(self, matrix: Matrix, x: Floats, rows: NodeRows = None, out: Floats | None = None) -> Floats:
         """Return the first power of an operator that is one product."""
         result = np.empty(x.shape, np.float32) if out is None else out
         if rows is None or len(rows):
@@ -125,7 +125,7 @@ class SparkEngine(Engine):
                 with SharedFolder.new(spark, path) as folder:
                     yield spark, folder
         except (Py4JError, PySparkException) as error:
-            reason = session.last_line(error)
+            reason = session.innermost_cause(error)
             raise SignError(f"engine=spark: the job failed on {self.master}: {reason}") from error
 
     def _executors(self, spark: Any) -> Executors:

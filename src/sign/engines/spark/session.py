@@ -91,16 +91,16 @@ def _version_of(java: str) -> int | None:
     return int(version[1]) if version else None
 
 
-def flat(conf: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def dotted_settings(conf: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """Return nested settings under Spark's dotted names.
 
-    >>> flat({"spark": {"task": {"cpus": 2}, "ui.enabled": True, "jars": None}})
+    >>> dotted_settings({"spark": {"task": {"cpus": 2}, "ui.enabled": True, "jars": None}})
     {'spark.task.cpus': '2', 'spark.ui.enabled': 'true'}
     """
     settings: dict[str, str] = {}
     for key, value in conf.items():
         if isinstance(value, Mapping):
-            settings |= flat(value, f"{prefix}{key}.")
+            settings |= dotted_settings(value, f"{prefix}{key}.")
         elif value is not None:
             settings[f"{prefix}{key}"] = str(value).lower() if isinstance(value, bool) else str(value)
     return settings
@@ -116,7 +116,7 @@ def quiet() -> Iterator[None]:
 
 def connect(master: str, conf: Mapping[str, Any]) -> Any:
     """Return the session with these settings: the running one, or a new one."""
-    settings = flat(conf)
+    settings = dotted_settings(conf)
     key = (master, tuple(sorted(settings.items())))
     if key in _running and _running[key].sparkContext._jsc is not None:
         return _running[key]
@@ -149,7 +149,7 @@ def _start(master: str, settings: dict[str, str]) -> Any:
         with logged_if_slow(f"spark: no executor of {master} in {PATIENCE} s; the logs of its workers may say why"):
             session.range(1).count()
     except Exception as error:  # of Spark, Hadoop, py4j: all that can be wrong with a cluster
-        raise SignError(f"engine.master={master}: Spark did not start ({last_line(error)})") from error
+        raise SignError(f"engine.master={master}: Spark did not start ({innermost_cause(error)})") from error
     return session
 
 
@@ -174,7 +174,7 @@ def _packed(source: Path) -> str:
     return shutil.make_archive(str(folder / "sign"), "zip", copy)
 
 
-def last_line(error: BaseException) -> str:
+def innermost_cause(error: BaseException) -> str:
     """Return the innermost cause of an error of Spark."""
     from py4j.protocol import Py4JError
 

@@ -149,8 +149,8 @@ function lineChart(host, { series, xLabel, yLabel, log, zero, late }) {
       const [px, py] = [x(one.x[index]), y(value)];
       path += `${pen}${px.toFixed(1)} ${py.toFixed(1)}`;
       pen = "L";
-      const told = () => [one.label, one.note, `${xLabel} ${brief(one.x[index])}`, `${yLabel} ${value.toPrecision(4)}`];
-      if (py <= box.bottom + 1) points.push({ x: px, y: py, mark, lines: told });
+      const tooltip = () => [one.label, one.note, `${xLabel} ${brief(one.x[index])}`, `${yLabel} ${value.toPrecision(4)}`];
+      if (py <= box.bottom + 1) points.push({ x: px, y: py, mark, lines: tooltip });
     });
     mark.setAttribute("d", path);
     box.svg.append(mark);
@@ -238,8 +238,8 @@ function trialChart(host, trials, yLabel) {
     const mark = draw("circle", { class: complete ? "trial" : "trial open", cx: x(trial.number), cy: y(trial.value), r: 4 });
     box.svg.append(mark);
     const settings = Object.entries(trial.params).map(([name, value]) => `${name} = ${value}`);
-    const told = () => [`trial ${trial.number}: ${trial.value.toPrecision(5)}`, trial.state, ...settings];
-    points.push({ x: x(trial.number), y: y(trial.value), mark, lines: told });
+    const tooltip = () => [`trial ${trial.number}: ${trial.value.toPrecision(5)}`, trial.state, ...settings];
+    points.push({ x: x(trial.number), y: y(trial.value), mark, lines: tooltip });
   }
   box.svg.append(draw("path", { class: "line best", d: path }));
   hover(box, points);

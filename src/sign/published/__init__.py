@@ -8,7 +8,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-FILE = Path(__file__).with_suffix(".yaml")
+FILE = Path(__file__).with_name("published.yaml")
 
 
 @dataclass(frozen=True)
