@@ -1,0 +1,146 @@
+"""Only rows that something reads are computed, and a hop is stored only if all its values have arrived."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from common.graphs import graphs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sign.diffusion.compute import HopSource, Totals, load_or_compute, needed_rows
+from sign.engines.base import Block, Diffusion, Engine
+from sign.engines.local.engine import LocalEngine
+from sign.errors import SignError
+from sign.graph.classification import Scope, scopes
+from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
+from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.base import Operator
+from sign.operators.directed import DirectedAdjacency
+from sign.operators.heat import HeatKernel
+from sign.store.store import Store
+from sign.testing import graph_of, path
+
+ADJACENCY = NormalizedAdjacency()
+MATRICES = [ADJACENCY, NormalizedAdjacency("row"), DirectedAdjacency()]
+
+
+def reachable(matrix: Matrix, used: np.ndarray, steps: int) -> set[int]:
+    """The nodes that are exactly ``steps`` entries of the matrix away from a used one."""
+    entries = (matrix.to_scipy().toarray() != 0).astype(np.int64)
+    walks = np.linalg.matrix_power(entries, steps)[used]
+    return set(np.flatnonzero(walks.any(axis=0)).tolist())
+
+
+@given(graph=graphs(), data=st.data())
+def test_needed_rows_are_those_within_reach_of_the_used_ones(graph: Graph, data: st.DataObject) -> None:
+    operator = data.draw(st.sampled_from(MATRICES))
+    used = np.array(sorted(data.draw(st.sets(st.integers(0, graph.nodes - 1), min_size=1))), np.int64)
+    wanted = data.draw(st.sets(st.integers(1, 4), min_size=1))
+    start = data.draw(st.integers(0, min(wanted) - 1))
+    matrix = operator.matrix(graph)
+    needed = needed_rows(operator, matrix, used, wanted, start)
+    assert list(needed) == list(range(start + 1, max(wanted) + 1))
+    computed_fully = False
+    for power, rows in reversed(needed.items()):
+        expected = set().union(*(reachable(matrix, used, later - power) for later in wanted if later >= power))
+        if rows is None:  # all rows: once a power has them, so have those before it
+            assert computed_fully or len(expected) == graph.nodes
+            computed_fully = True
+        else:
+            assert not computed_fully
+            assert rows.tolist() == sorted(expected)
+
+
+def test_needed_rows_shrink_towards_the_last_power() -> None:
+    needed = needed_rows(ADJACENCY, ADJACENCY.matrix(path(9)), np.array([4]), {3}, 0)
+    assert {power: rows.tolist() for power, rows in needed.items() if rows is not None} == {
+        1: [2, 3, 4, 5, 6],
+        2: [3, 4, 5],
+        3: [4],
+    }
+
+
+@pytest.mark.parametrize(("operator", "used"), [(ADJACENCY, None), (HeatKernel(), np.array([4]))])
+def test_all_rows_are_needed_if_all_are_used_or_a_power_is_several_products(
+    operator: Operator, used: np.ndarray | None
+) -> None:
+    assert needed_rows(operator, operator.matrix(path(9)), used, {2}, 0) == {1: None, 2: None}
+
+
+def source(store: Path, engine: Engine | None = None, graph: Graph | None = None, **changes: Any) -> HopSource:
+    """The first two powers on a path of nine nodes, of which two are used."""
+    graph = graph or replace(path(9), train=np.array([0, 1]))
+    (scope,) = scopes(graph)
+    fields: dict[str, Any] = {"scope": scope, "letter": "p", "operator": ADJACENCY, "powers": range(1, 3)} | changes
+    return HopSource("toy", engine=engine or LocalEngine(threads=1), store=Store(str(store)), totals=Totals(), **fields)
+
+
+def test_the_second_call_finds_what_the_first_stored(tmp_path: Path) -> None:
+    first, again = load_or_compute(source(tmp_path)), load_or_compute(source(tmp_path, NoEngine()))
+    assert [(hop.name, hop.found) for hop in first] == [("p1", False), ("p2", False)]
+    assert [(hop.name, hop.found) for hop in again] == [("p1", True), ("p2", True)]
+    matrix = ADJACENCY.matrix(path(9)).to_scipy().toarray()
+    for power, (ours, stored) in enumerate(zip(first, again, strict=True), start=1):
+        np.testing.assert_allclose(ours.array, np.linalg.matrix_power(matrix, power)[:2], atol=1e-6)
+        assert (ours.array == stored.array).all()
+        assert stored.seconds == pytest.approx(ours.seconds, abs=1e-6)
+
+
+def test_rows_of_products_are_counted(tmp_path: Path) -> None:
+    load_or_compute(origin := source(tmp_path))
+    assert origin.totals == Totals(hops=2, rows_computed=3 + 2, rows_at_most=18)
+
+
+@pytest.mark.parametrize("by", ["block", "column"])
+def test_an_engine_that_yields_too_few_values_is_an_error(tmp_path: Path, by: str) -> None:
+    with pytest.raises(SignError, match=r"the engine did not yield all values of p2$"):
+        load_or_compute(source(tmp_path, IncompleteEngine(threads=1, by=by)))
+    hops = load_or_compute(source(tmp_path))
+    assert [(hop.name, hop.found) for hop in hops] == [("p1", True), ("p2", False)]
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_values_that_are_not_finite_are_not_stored(tmp_path: Path) -> None:
+    features = np.full((5, 1), 6e4, np.float32)  # float16 ends at 65504; the centre of a star gets 1.46 times as much
+    star = graph_of([(0, leaf) for leaf in range(1, 5)], 5, features=features)
+    half = replace(source(tmp_path, graph=star), store=Store(str(tmp_path), "float16"))
+    with pytest.raises(SignError, match=r"some values are not finite in float16, the type of the store \(store"):
+        load_or_compute(half)
+    assert half.folder(None).hops() == {}
+
+
+def test_missing_hops_without_a_graph_are_named(tmp_path: Path) -> None:
+    load_or_compute(source(tmp_path))
+    (scope,) = scopes(replace(path(9), train=np.array([0, 1])))
+    exported: Scope = replace(scope, origin=None)
+    assert all(hop.found for hop in load_or_compute(source(tmp_path, scope=exported)))
+    with pytest.raises(SignError, match="toy: has no p3, p4, nor a graph to compute them; export it again with them"):
+        load_or_compute(source(tmp_path, scope=exported, powers=range(1, 5)))
+
+
+@dataclass(frozen=True)
+class NoEngine(LocalEngine):
+    """It may not be used."""
+
+    def powers(self, diffusion: Diffusion) -> Generator[Block]:
+        raise AssertionError("computed again")
+
+
+@dataclass(frozen=True)
+class IncompleteEngine(LocalEngine):
+    """It leaves out the second power, or a column of it."""
+
+    by: str = "block"
+
+    def powers(self, diffusion: Diffusion) -> Generator[Block]:
+        for block in super().powers(diffusion):
+            if block.power == 1:
+                yield block
+            elif self.by == "column":
+                columns = slice(block.columns.start, block.columns.stop - 1)
+                yield block._replace(columns=columns, values=block.values[:, :-1])
