@@ -46,8 +46,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}", "-c", "fsync=off"]
     log = (folder / "log").open("w")
     process = subprocess.Popen([*user, "postgres", "-D", data, *options], stdout=log, stderr=log, cwd="/")
-    deadline = time.monotonic() + 60
-    while not (folder / ".s.PGSQL.5432").exists() and time.monotonic() < deadline:
+    state, deadline = data / "postmaster.pid", time.monotonic() + 60
+    while not (state.exists() and "ready" in state.read_text()):  # the socket exists before it takes connections
+        assert time.monotonic() < deadline, (folder / "log").read_text()
         time.sleep(0.1)
     yield f"postgresql+psycopg://sign@/postgres?host={folder}"
     pid = int((data / "postmaster.pid").read_text().split()[0])
