@@ -66,6 +66,7 @@ class NodeClassification:
     store: Path | None = None
     dtype: Literal["float32", "float16"] = "float32"
     evaluator: str | None = None
+    class_names: tuple[str, ...] = ()  # empty: classes are numbers
 
 
 def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassification:
@@ -80,6 +81,7 @@ def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassi
         multilabel=graph.multilabel,
         labels={split: graph.labels[graph.nodes_of(split)] for split in SPLITS},
         scopes=scopes(graph, feature_scaling),
+        class_names=graph.class_names,
     )
 
 

@@ -29,6 +29,8 @@ class Graph:
         Sorted, disjoint node indices.
     inductive
         Compute training rows on the graph induced by the training nodes.
+    class_names, feature_names, node_ids
+        What the user calls classes, columns of the features and nodes; empty or None where they have no names.
 
     Raises
     ------
@@ -46,6 +48,9 @@ class Graph:
     test: Array
     directed: bool = False
     inductive: bool = False
+    class_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    node_ids: Array | None = None
 
     def __post_init__(self) -> None:
         if self.nodes == 0:
@@ -98,6 +103,7 @@ class Graph:
             adjacency=induced_subgraph(self.adjacency, self.train),
             features=features,
             labels=self.labels[self.train],
+            node_ids=None if self.node_ids is None else self.node_ids[self.train],
             train=np.arange(len(self.train)),
             val=empty,
             test=empty,
