@@ -1,8 +1,10 @@
 """Entry points: run a command as a Hydra application, and print every expected error as one line."""
 
+import ast
 import functools
 import os
 import re
+import runpy
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -12,13 +14,14 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from sign.config.configure import CONF
+from sign import __version__
 from sign.config.instantiate import allowed_targets
 from sign.errors import SignError
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
 from sign.search.worker import as_worker
 from sign.system.console import show_log
+from sign.system.program import CONF, SCRIPTS
 from sign.training.ranks import launched_rank
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
@@ -60,6 +63,25 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train") -> None:
         sys.exit(130)
     finally:
         os.environ.pop(FULL_ERROR, None)  # if Hydra ended before it called the command
+
+
+def main() -> None:
+    """Run a command by its name: ``sign train dataset=cora``; the entry point of the installed package."""
+    commands = {file.stem: file for file in sorted(SCRIPTS.glob("*.py"))}
+    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    if name in ("-h", "--help"):
+        print(f"SIGN: Scalable Inception Graph Neural Networks, version {__version__}\n")
+        print("Commands (sign COMMAND --help shows its settings):")
+        for command, file in commands.items():
+            print(f"  sign {command:<11}{ast.get_docstring(ast.parse(file.read_text()))}")
+    elif name == "--version":
+        print(__version__)
+    elif name in commands:
+        sys.argv = [str(commands[name]), *sys.argv[2:]]
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    else:
+        print(f"error: {name}: no such command; choose one of {', '.join(commands)}", file=sys.stderr)
+        sys.exit(1)
 
 
 def normalize_override(text: str) -> str:

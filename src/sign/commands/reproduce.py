@@ -7,7 +7,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from rich.markup import escape
 
-from sign.config.configure import CONF, override
+from sign.config.configure import override
 from sign.config.identity import flatten
 from sign.config.instantiate import instantiate_section, writable_folder
 from sign.datasets.base import Dataset
@@ -15,6 +15,7 @@ from sign.errors import SignError
 from sign.reproduction.reproduce import Reproduction
 from sign.reproduction.request import FIGURES, TABLES, Request
 from sign.system.console import console
+from sign.system.program import CONF
 
 
 def main(cfg: DictConfig) -> None:

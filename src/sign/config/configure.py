@@ -29,11 +29,11 @@ from sign.models.architecture import Architecture
 from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS
 from sign.store.store import Store
+from sign.system.program import CONF
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training
 from sign.validation import Count, Range, Seed, check
 
-CONF = Path(__file__).resolve().parents[3] / "conf"
 MODEL_KEYS = ("name", "title", "branches", "operators")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
 

@@ -2,7 +2,7 @@
 
 from omegaconf import open_dict
 
-from sign.config.configure import CONF, compose
+from sign.config.configure import compose
 from sign.experiments.series import SeriesPlan, plan
 from sign.reproduction.request import Request
 
