@@ -73,7 +73,8 @@ def main() -> None:
         print(f"SIGN: Scalable Inception Graph Neural Networks, version {__version__}\n")
         print("Commands (sign COMMAND --help shows its settings):")
         for command, file in commands.items():
-            print(f"  sign {command:<11}{ast.get_docstring(ast.parse(file.read_text()))}")
+            summary, _, _ = str(ast.get_docstring(ast.parse(file.read_text()))).partition(": ``")
+            print(f"  sign {command:<11}{summary}")
     elif name == "--version":
         print(__version__)
     elif name in commands:
