@@ -6,7 +6,6 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from common.paths import REPOSITORY

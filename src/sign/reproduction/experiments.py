@@ -5,6 +5,7 @@ from omegaconf import open_dict
 from sign.config.configure import compose
 from sign.experiments.series import SeriesPlan, plan
 from sign.reproduction.request import Request
+from sign.system.program import CONF
 
 # Data sets of the graphs table; random splits are drawn anew for each run.
 GRAPHS = {
