@@ -16,6 +16,7 @@ from sign.engines.base import Block, Diffusion, Engine
 from sign.engines.local.engine import LocalEngine
 from sign.errors import SignError
 from sign.graph.classification import Scope, scopes
+from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
@@ -75,7 +76,7 @@ def test_all_rows_are_needed_if_all_are_used_or_a_power_is_several_products(
 def source(store: Path, engine: Engine | None = None, graph: Graph | None = None, **changes: Any) -> HopSource:
     """The first two powers on a path of nine nodes, of which two are used."""
     graph = graph or replace(path(9), train=np.array([0, 1]))
-    (scope,) = scopes(graph)
+    (scope,) = scopes(graph, FeatureScaling("none"))
     fields: dict[str, Any] = {"scope": scope, "letter": "p", "operator": ADJACENCY, "powers": range(1, 3)} | changes
     return HopSource("toy", engine=engine or LocalEngine(threads=1), store=Store(str(store)), totals=Totals(), **fields)
 
@@ -116,7 +117,7 @@ def test_values_that_are_not_finite_are_not_stored(tmp_path: Path) -> None:
 
 def test_missing_hops_without_a_graph_are_named(tmp_path: Path) -> None:
     load_or_compute(source(tmp_path))
-    (scope,) = scopes(replace(path(9), train=np.array([0, 1])))
+    (scope,) = scopes(replace(path(9), train=np.array([0, 1])), FeatureScaling("none"))
     exported: Scope = replace(scope, origin=None)
     assert all(hop.found for hop in load_or_compute(source(tmp_path, scope=exported)))
     with pytest.raises(SignError, match="toy: has no p3, p4, nor a graph to compute them; export it again with them"):

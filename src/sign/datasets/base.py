@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sign.errors import FieldError
 from sign.graph.classification import NodeClassification, classification_of
+from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.validation import Validated
 
@@ -29,8 +30,8 @@ class Dataset(Validated, ABC):
         """Hash of the user's own files that the graph is read from; None where the settings determine the graph."""
         return None
 
-    def classification(self, feature_scaling: str) -> NodeClassification:
-        """Load the graph and build its node classification."""
+    def classification(self, feature_scaling: str | FeatureScaling) -> NodeClassification:
+        """Load the graph and build its node classification; a method of scaling is fitted on the training nodes."""
         return classification_of(self.load(), feature_scaling)
 
 

@@ -11,6 +11,7 @@ from sign.datasets.base import Dataset, check_name
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
 from sign.graph.classification import NodeClassification, Scope
+from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS, Graph
 from sign.system.hashing import digest, file_digest
 
@@ -35,7 +36,7 @@ class ExportedHops(Dataset):
         description = Path(self.path) / DESCRIPTION
         return file_digest(description) if description.is_file() else None
 
-    def classification(self, feature_scaling: str) -> NodeClassification:
+    def classification(self, feature_scaling: str | FeatureScaling) -> NodeClassification:
         """Return the exported node classification."""
         folder = Path(self.path)
         if not (folder / DESCRIPTION).is_file():
@@ -43,17 +44,21 @@ class ExportedHops(Dataset):
                 f"dataset.path={self.path}: there are no exported hops; export them with src/store.py action=export"
             )
         with read_errors(f"dataset.path={self.path}", "exported hops", "export them again"):
-            classification, scaling = _classification(folder)
-        if feature_scaling != scaling:
+            classification = _classification(folder)
+        exported = classification.feature_scaling
+        if isinstance(feature_scaling, FeatureScaling):
+            if feature_scaling.fingerprint != exported.fingerprint:
+                raise SignError(f"dataset.path={self.path}: its features are scaled otherwise than those of the model")
+        elif feature_scaling != exported.method:
             raise SignError(
                 f"scaling.features={feature_scaling}: the hops of {self.path} were exported with "
-                f"scaling.features={scaling}"
+                f"scaling.features={exported.method}"
             )
         return classification
 
 
-def _classification(folder: Path) -> tuple[NodeClassification, str]:
-    """Return the node classification of consistent files, and the feature scaling."""
+def _classification(folder: Path) -> NodeClassification:
+    """Return the node classification of consistent files."""
     description = json.loads((folder / DESCRIPTION).read_text())
     scopes = [_scope(folder, scope) for scope in description["scopes"]]
     labels = {split: np.load(folder / LABELS.format(split=split), allow_pickle=False) for split in SPLITS}
@@ -62,8 +67,15 @@ def _classification(folder: Path) -> tuple[NodeClassification, str]:
         raise ValueError("labels or splits have changed")
     check_name(description["name"])
     fields = {name: description[name] for name in ("name", "summary", "classes", "multilabel", "dtype")}
-    classification = NodeClassification(**fields, labels=labels, scopes=scopes, store=folder / HOPS)
-    return classification, description["feature_scaling"]
+    return NodeClassification(
+        **fields,
+        labels=labels,
+        scopes=scopes,
+        store=folder / HOPS,
+        class_names=tuple(description["class_names"]),
+        feature_names=tuple(description["feature_names"]),
+        feature_scaling=FeatureScaling.from_plain(description["feature_scaling"]),
+    )
 
 
 def _scope(folder: Path, description: dict[str, Any]) -> Scope:

@@ -15,6 +15,7 @@ from sign.datasets.statistics import PUBLISHED, Statistics, check_statistics, sp
 from sign.errors import FieldError
 from sign.graph.classification import NodeClassification
 from sign.graph.csr import CSR, Array, index_type
+from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.system import arrays
 
@@ -44,7 +45,7 @@ class OGB(Dataset):
         if self.directed and self.graph == "products":
             raise FieldError("directed", True, "a co-purchase graph has no direction; use directed=false")
 
-    def classification(self, feature_scaling: str) -> NodeClassification:
+    def classification(self, feature_scaling: str | FeatureScaling) -> NodeClassification:
         """The classification of the graph, whose accuracy OGB's evaluator computes."""
         return replace(super().classification(feature_scaling), evaluator=f"ogbn-{self.graph}")
 

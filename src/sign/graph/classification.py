@@ -63,14 +63,21 @@ class NodeClassification:
     multilabel: bool
     labels: dict[str, Array]
     scopes: list[Scope]
+    feature_scaling: FeatureScaling
     store: Path | None = None
     dtype: Literal["float32", "float16"] = "float32"
     evaluator: str | None = None
     class_names: tuple[str, ...] = ()  # empty: classes are numbers
+    feature_names: tuple[str, ...] = ()
 
 
-def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassification:
-    """Build the node classification of a graph: labels and scopes of its splits."""
+def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "none") -> NodeClassification:
+    """Build the node classification of a graph: labels and scopes of its splits.
+
+    ``feature_scaling`` is a method, which is fitted on the training nodes, or the scaling of a trained model.
+    """
+    if isinstance(feature_scaling, str):
+        feature_scaling = FeatureScaling.fit(feature_scaling, graph)
     edges = graph.adjacency.entries if graph.directed else graph.adjacency.entries // 2
     sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)
     return NodeClassification(
@@ -82,12 +89,13 @@ def classification_of(graph: Graph, feature_scaling: str = "none") -> NodeClassi
         labels={split: graph.labels[graph.nodes_of(split)] for split in SPLITS},
         scopes=scopes(graph, feature_scaling),
         class_names=graph.class_names,
+        feature_names=graph.feature_names,
+        feature_scaling=feature_scaling,
     )
 
 
-def scopes(graph: Graph, feature_scaling: str = "none") -> list[Scope]:
+def scopes(graph: Graph, scaling: FeatureScaling) -> list[Scope]:
     """Return one scope for a transductive graph, two for an inductive one."""
-    scaling = FeatureScaling.fit(feature_scaling, graph)
     if not graph.inductive:
         return [_scope("full", graph, scaling, {split: graph.nodes_of(split) for split in SPLITS})]
     inner = graph.induced_by_training()

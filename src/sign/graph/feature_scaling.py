@@ -1,6 +1,8 @@
 """Feature scaling before diffusion, and scaling of hop rows before the network."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +10,8 @@ from sign.graph.csr import Array, Floats
 from sign.graph.graph import Graph
 from sign.system import arrays
 from sign.system.hashing import digest
+
+PARAMETERS = ("mean", "deviation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,19 @@ class FeatureScaling:
         deviation = np.sqrt(_moment(graph, mean, 2))
         deviation[deviation == 0] = 1
         return cls(method, mean.astype(np.float32), deviation.astype(np.float32))
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> "FeatureScaling":
+        """Return the scaling that :meth:`to_plain` described."""
+        mean, deviation = (values[name] for name in PARAMETERS)
+        if mean is None:
+            return cls(values["method"])
+        return cls(values["method"], np.array(mean, np.float32), np.array(deviation, np.float32))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the method and its parameters as plain values, which a checkpoint keeps."""
+        plain = {name: None if (values := getattr(self, name)) is None else values.tolist() for name in PARAMETERS}
+        return {"method": self.method, **plain}
 
     @property
     def fingerprint(self) -> str:

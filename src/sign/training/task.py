@@ -30,6 +30,8 @@ class SIGNTask(pl.LightningModule):
     ----------
     evaluator
         The data set whose OGB evaluator computes the accuracy of the final test; None: our own counts.
+    class_names, feature_names, feature_scaling, hop_scaling
+        Kept in the checkpoint for predictions: what classes and features are called, and how rows are scaled.
     """
 
     def __init__(
@@ -42,6 +44,10 @@ class SIGNTask(pl.LightningModule):
         training: dict[str, Any],
         seed: int = 0,
         evaluator: str | None = None,
+        class_names: list[str] | None = None,
+        feature_names: list[str] | None = None,
+        feature_scaling: dict[str, Any] | None = None,
+        hop_scaling: str = "none",
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
@@ -63,6 +69,10 @@ class SIGNTask(pl.LightningModule):
             training=asdict(training),
             seed=seed,
             evaluator=data.classification.evaluator,
+            class_names=list(data.classification.class_names),
+            feature_names=list(data.classification.feature_names),
+            feature_scaling=data.classification.feature_scaling.to_plain(),
+            hop_scaling=data.hop_scaling,
         )
 
     def forward(self, rows: Tensor) -> Tensor:
