@@ -8,6 +8,7 @@ import pytest
 
 from sign.datasets.exported_hops import DESCRIPTION, HOPS, LABELS, ROWS, ExportedHops
 from sign.errors import SignError
+from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS
 from sign.system.hashing import digest
 
@@ -23,7 +24,8 @@ def folder(tmp_path: Path) -> Path:
     scope = {"name": "full", "nodes": 4, "features": 3, "splits": SPLITS, "source": {"scope": "full"}}
     description = {
         **{"name": "x", "summary": "4 nodes", "classes": 2, "multilabel": False, "dtype": "float32"},
-        **{"scopes": [scope], "feature_scaling": "none"},
+        **{"scopes": [scope], "feature_scaling": FeatureScaling("none").to_plain()},
+        **{"class_names": ["a", "b"], "feature_names": []},
         "digest": digest(*(LABELS_OF[split] for split in SPLITS), *(ROWS_OF[split] for split in SPLITS)),
     }
     (tmp_path / DESCRIPTION).write_text(json.dumps(description))
@@ -33,6 +35,7 @@ def folder(tmp_path: Path) -> Path:
 def test_the_classification_is_that_of_the_files(folder: Path) -> None:
     read = ExportedHops(name="x", path=str(folder)).classification("none")
     assert (read.classes, read.multilabel, read.store) == (2, False, folder / HOPS)
+    assert read.class_names == ("a", "b")
     (scope,) = read.scopes
     assert scope.origin is None
     for split in SPLITS:

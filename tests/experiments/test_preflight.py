@@ -14,6 +14,7 @@ from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
 from sign.experiments.preflight import CheckpointError, check_checkpoint, check_data, check_settings
 from sign.graph.classification import NodeClassification
+from sign.graph.feature_scaling import FeatureScaling
 from sign.models.architecture import Architecture
 from sign.training.settings import Training
 from sign.training.task import SIGNTask
@@ -24,11 +25,16 @@ ARCHITECTURE = Architecture(1, 4, 1, 4, "relu", 0.0, 0.0, batch_norm=True)
 TRAINING = Training(0.01, 0.0, 8, 1, 1, "val/loss")
 
 
+UNSCALED = FeatureScaling("none")
+
+
 def data(multilabel: bool = False, **sizes: int) -> NodeClassification:
     """Labels alone, four per split unless ``sizes`` says otherwise."""
     sizes = {"train": 4, "val": 4, "test": 4} | sizes
     labels = {split: np.zeros(size, np.int64) for split, size in sizes.items()}
-    return NodeClassification("toy", "", classes=2, multilabel=multilabel, labels=labels, scopes=[])
+    return NodeClassification(
+        "toy", "", classes=2, multilabel=multilabel, labels=labels, scopes=[], feature_scaling=FeatureScaling("none")
+    )
 
 
 def task(**changes: Any) -> SIGNTask:

@@ -42,10 +42,15 @@ class SIGN(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits of wide rows, which hold the rows of all hops side by side."""
+        logits: Tensor = self.output(self.embed(rows))
+        return logits
+
+    def embed(self, rows: Tensor) -> Tensor:
+        """Return the last hidden layer, which the output layer reads."""
         hops = self.input_dropout(rows).split(self.features, dim=1)
         codes = [branch(hop) for branch, hop in zip(self.branches, hops, strict=True)]
-        logits: Tensor = self.output(self.classifier(cat(codes, dim=1)))
-        return logits
+        embedding: Tensor = self.classifier(cat(codes, dim=1))
+        return embedding
 
 
 def mlp(inputs: int, units: int, layers: int, architecture: Architecture) -> nn.Sequential:

@@ -1,0 +1,1 @@
+"""Checkpoint ▶ predictions, embeddings, exported models."""

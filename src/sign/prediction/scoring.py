@@ -1,0 +1,98 @@
+"""Rows of stored hops ▶ what the network says about each node, block by block within the memory budget."""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_linear_bn_eval
+
+from sign.diffusion.hops import Hops
+from sign.engines.progress import advance
+from sign.graph.csr import Array
+from sign.graph.feature_scaling import scale_hop_rows
+from sign.models.sign import SIGN
+from sign.prediction.model import TrainedModel
+from sign.system import arrays, memory
+
+BLOCK_ROWS = 1 << 13  # rows at a time: large enough for the products, small enough for the caches
+Score = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """The rows of all hops of some nodes, read in order from the store."""
+
+    hops: Hops
+    split: str
+    scaling: str
+
+    def __len__(self) -> int:
+        return len(self.hops.rows[self.split][0])
+
+    @property
+    def columns(self) -> int:
+        """Columns of a wide row: those of all hops side by side."""
+        return sum(array.shape[1] for array in self.hops.arrays[self.split])
+
+    def blocks(self) -> Iterator[tuple[slice, Tensor]]:
+        """Yield blocks of wide rows with their positions; a block is valid until the next one is requested."""
+        arrays_, positions = self.hops.arrays[self.split], self.hops.rows[self.split]
+        fitting = int(memory.remaining() // (16 * self.columns))  # rows, activations, and as much to spare
+        size = max(1, min(BLOCK_ROWS, fitting, len(self)))
+        wide = np.empty((size, len(arrays_), arrays_[0].shape[1]), np.float32)
+        for start in range(0, len(self), size):
+            part = slice(start, min(start + size, len(self)))
+            block = wide[: part.stop - part.start]
+            for branch, (array, rows) in enumerate(zip(arrays_, positions, strict=True)):
+                block[:, branch] = _read(array, rows[part])
+                scale_hop_rows(block[:, branch], self.scaling)
+            yield part, torch.from_numpy(block.reshape(len(block), -1))
+
+
+def _read(array: Array, rows: Array) -> Array:
+    """Return some rows of a mapped array, whose pages are released; rows in sequence are read without an index."""
+    in_sequence = len(rows) == 1 or bool((np.diff(rows) == 1).all())
+    values: Array = array[rows[0] : rows[-1] + 1] if in_sequence else array[rows]
+    copy = values.astype(np.float32)
+    arrays.release(array[rows.min() : rows.max() + 1])
+    return copy
+
+
+def scores(rows: StoredRows, score: Score) -> Iterator[tuple[slice, Array]]:
+    """Yield the scores of all rows in blocks, with their positions."""
+    for part, block in rows.blocks():
+        with torch.inference_mode():
+            values = score(block)
+        yield part, values.float().numpy()
+        advance(len(block))
+
+
+def logits(model: TrainedModel) -> Score:
+    """The network, with batch norm folded into its linear layers."""
+    return inference_network(model.task.network)
+
+
+def embeddings(model: TrainedModel) -> Score:
+    """The last hidden layer: what the output layer reads."""
+    return inference_network(model.task.network).embed
+
+
+def inference_network(network: SIGN) -> SIGN:
+    """A copy of a network for inference: without dropout, batch norm folded into the linear layers before it."""
+    copy = deepcopy(network).eval()
+    for parent in copy.modules():
+        if isinstance(parent, nn.Sequential):
+            folded: list[nn.Module] = []
+            for module in parent:
+                if isinstance(module, nn.BatchNorm1d):
+                    folded[-1] = fuse_linear_bn_eval(folded[-1], module)  # type: ignore[type-var]
+                elif not isinstance(module, nn.Dropout):
+                    folded.append(module)
+            parent._modules.clear()
+            for number, module in enumerate(folded):
+                parent.add_module(str(number), module)
+    copy.input_dropout = nn.Dropout(0.0)
+    return copy.requires_grad_(False)
