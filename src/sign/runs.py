@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from sign.errors import SignError, reason
+from sign.system.yaml_files import read_yaml
 
 RUN = "run.json"
 CONFIG = "config.yaml"
@@ -44,10 +44,7 @@ class Run:
     def config(self) -> dict[str, Any]:
         """The composed configuration."""
         file = self.folder / CONFIG
-        try:  # interpolations are resolved already, and this parser is forty times as fast as OmegaConf's
-            content = yaml.load(file.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except (OSError, ValueError, yaml.YAMLError) as error:
-            raise SignError(f"{file}: cannot be read as a configuration ({type(error).__name__})") from error
+        content = read_yaml(file)  # interpolations are resolved already, and OmegaConf's parser takes 40 times as long
         if not isinstance(content, dict):
             raise SignError(f"{file}: is not a configuration")
         return content

@@ -20,7 +20,7 @@ from sign.report.run_records import read_runs
         ("metrics.json", "", "damaged: metrics.json: cannot be read"),
         ("metrics.json", None, "not finished: 30 epochs and no checkpoint"),
         ("metrics.csv", "epoch,val/loss\n0,abc\n", "damaged: metrics.csv: contains a value that is not a number"),
-        ("config.yaml", "a: [", "damaged: config.yaml: cannot be read as a configuration"),
+        ("config.yaml", "a: [", "damaged: config.yaml: cannot be read as YAML"),
         ("config.yaml", "- 1", "damaged: config.yaml: is not a configuration"),
         ("config.yaml", None, "damaged: config.yaml: cannot be read"),
     ],
