@@ -1,12 +1,12 @@
 """Run folders and series, read back from disk without torch.
 
 A *run* is one training in a folder with ``run.json`` (its description), ``config.yaml``, ``metrics.csv`` (one row per
-epoch) and, once it is finished, ``metrics.json``. A *series* is one configuration trained with several seeds: a
+epoch) and, once it is finished, ``metrics.json``, ``per_class.csv`` and, for single-label data, ``confusion.csv``. A
+*series* is one configuration trained with several seeds: a
 folder with one run folder per seed and ``series.json``.
 """
 
-import csv
-import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,16 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from sign.errors import SignError, reason
+from sign.errors import SignError
+from sign.system.csv_files import numbers, read_csv
+from sign.system.json_files import check_values, read_json
 from sign.system.yaml_files import read_yaml
 
 RUN = "run.json"
 CONFIG = "config.yaml"
 EPOCHS = "metrics.csv"
 METRICS = "metrics.json"
+PER_CLASS = "per_class.csv"
+CONFUSION = "confusion.csv"
 SERIES = "series.json"
 STUDY = "study.json"
 CHECKPOINTS = "checkpoints"
+CLASS_METRICS = ("support", "precision", "recall", "f1")  # columns of per_class.csv
 HOP_COSTS = ("products", "rows_computed", "rows_saved")  # entries of run.json
 
 
@@ -47,13 +52,14 @@ class Run:
         content = read_yaml(file)  # interpolations are resolved already, and OmegaConf's parser takes 40 times as long
         if not isinstance(content, dict):
             raise SignError(f"{file}: is not a configuration")
+        check_values(file, content)
         return content
 
     @property
     def metrics(self) -> dict[str, float] | None:
         """The final metrics; None while the run is not finished."""
         file = self.folder / METRICS
-        return read_json(file) if file.is_file() else None
+        return read_json(file) if os.path.lexists(file) else None
 
     @property
     def last_checkpoint(self) -> Path | None:
@@ -62,20 +68,41 @@ class Run:
         return file if file.is_file() else None
 
     def epochs(self) -> list[dict[str, float]]:
-        """Read the metrics of each epoch; a row that a crash cut short is skipped."""
+        """Read the metrics of each epoch; a last row that a crash cut short is left out."""
         file = self.folder / EPOCHS
-        if not file.is_file():
+        if not os.path.lexists(file):
             return []
-        with file.open(newline="") as stream:
-            rows = list(csv.DictReader(stream))
-        try:
-            return [
-                {name: float(value) for name, value in row.items()}
-                for row in rows
-                if None not in row and None not in row.values() and "" not in row.values()
-            ]
-        except ValueError as error:
-            raise SignError(f"{file}: contains a value that is not a number ({error})") from error
+        header, rows = read_csv(file)
+        return [dict(zip(header, numbers(file, row), strict=True)) for row in rows]
+
+    def per_class(self) -> list[dict[str, Any]]:
+        """Read the metrics of each class on the test split, as far as they are defined."""
+        file = self.folder / PER_CLASS
+        if not os.path.lexists(file):
+            return []
+        header, rows = read_csv(file)
+        if missing := [name for name in ("class", *CLASS_METRICS) if name not in header]:
+            raise SignError(f"{file}: has no column {missing[0]}")
+        found = []
+        for row in rows:
+            values = dict(zip(header, row, strict=True))
+            metrics = numbers(file, [values[name] or "nan" for name in CLASS_METRICS])
+            found.append({"class": values["class"]} | dict(zip(CLASS_METRICS, metrics, strict=True)))
+        return found
+
+    def confusion(self) -> tuple[list[str], list[list[int]]] | None:
+        """Read the confusion matrix of the test split: the classes, and one row of counts per true class."""
+        file = self.folder / CONFUSION
+        if not os.path.lexists(file):
+            return None
+        header, rows = read_csv(file)
+        classes = header[1:]
+        if not classes or classes != [row[0] for row in rows]:
+            raise SignError(f"{file}: is not a square table with the same classes in its header and its first column")
+        counts = [numbers(file, row[1:]) for row in rows]
+        if any(count < 0 or not count.is_integer() for row in counts for count in row):
+            raise SignError(f"{file}: contains a value that is not a count")
+        return classes, [[int(count) for count in row] for row in counts]
 
 
 @dataclass(frozen=True)
@@ -128,17 +155,6 @@ def over_seeds(runs: Iterable[Mapping[str, float]]) -> dict[str, dict[str, Any]]
         name: {"mean": float(np.mean(numbers)), "std": float(np.std(numbers)), "values": numbers}
         for name, numbers in values.items()
     }
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """Read a JSON object; raises :class:`SignError` where the file holds anything else."""
-    try:
-        content = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise SignError(f"{file}: cannot be read ({reason(error).lower()}); is it a run of SIGN?") from error
-    if not isinstance(content, dict):
-        raise SignError(f"{file}: is not a JSON object; is it a run of SIGN?")
-    return content
 
 
 def natural_order(text: str) -> list[tuple[str, int]]:

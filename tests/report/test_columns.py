@@ -6,7 +6,7 @@ import pytest
 from common.run_folders import make_run, read_records
 
 from sign.report import tables
-from sign.report.columns import RESULTS, ColumnSpec, cell, markdown
+from sign.report.columns import RESULTS, ColumnSpec, TableSpec, cell, markdown
 
 
 def test_published_percentage_is_compared_as_a_fraction(tmp_path: Path) -> None:
@@ -23,3 +23,23 @@ def test_markdown_escapes_names(tmp_path: Path) -> None:
     head, _, row, *_ = text.splitlines()
     assert head.count("|") == row.count("|")
     assert r"a&#124;b&#60;i&#62;\_c\_" in row
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a|b", "a&#124;b"),
+        ("a\n| b", r"a\\n&#124; b"),
+        ("`rm`", r"\`rm\`"),
+        ("\x1b[31mred\x1b]0;title\x07", r"\\x1b\[31mred\\x1b\]0;title\\x07"),
+        ("a\u202ecod.exe", r"a\\u202ecod.exe"),
+        ("<script>", "&#60;script&#62;"),
+        ("&lt;b&gt;", "&#38;lt;b&#38;gt;"),
+        ("[x](javascript:1)", r"\[x\](javascript:1)"),
+        ("~~no~~ $x$", r"\~\~no\~\~ &#36;x&#36;"),
+        ("a\\", r"a\\"),
+    ],
+)
+def test_markdown_shows_names_as_text(name: str, shown: str) -> None:
+    text = markdown(TableSpec("t", "", (ColumnSpec("a", "a"), ColumnSpec("b", "b"))), [{"a": name, "b": "x"}])
+    assert text.splitlines()[2:] == [f"| {shown} | x |"]

@@ -35,7 +35,7 @@ def test_the_deepest_value_is_read(tmp_path: Path) -> None:
         ("1" + ":59" * 80_000, "has a value of more than 2048 characters"),  # base 60, in quadratic time
         ("a: [1", "cannot be read as YAML (ParserError)"),
         ("a: 2001-99-99", "cannot be read as YAML (ValueError)"),
-        ("a: \x00", "cannot be read as YAML (ReaderError)"),
+        ("a: \x00", "cannot be read (it contains zero bytes)"),
         ("{[1]: 2}", "cannot be read as YAML (ConstructorError)"),
     ],
 )
@@ -49,8 +49,8 @@ def test_everything_else_is_refused_in_one_line(tmp_path: Path, text: str, probl
 
 
 def test_a_file_that_is_not_text_or_not_there_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SignError, match="cannot be read as YAML"):
+    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe")
+    with pytest.raises(SignError, match="it is not UTF-8 text"):
         read_yaml(tmp_path / "a.yaml")
-    with pytest.raises(SignError, match="FileNotFoundError"):
+    with pytest.raises(SignError, match="no such file"):
         read_yaml(tmp_path / "b.yaml")

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sign.system import memory
+from sign.system.text_files import visible
 
 MISSING = "—"
 NUMERIC = ("count", "score", "difference", "seconds", "bytes")  # kinds that are aligned to the right
-ESCAPES = str.maketrans({**{c: f"\\{c}" for c in "\\`*_[]"}, **{c: f"&#{ord(c)};" for c in "|<>"}})  # of Markdown
+ESCAPES = str.maketrans({**{c: f"\\{c}" for c in "\\`*_[]~"}, **{c: f"&#{ord(c)};" for c in "&|<>$"}})  # of Markdown
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,9 @@ PROBLEMS = TableSpec(
 
 
 def cell(row: dict[str, Any], column: ColumnSpec) -> str:
-    """A value as text, with its standard deviation where there is one."""
+    """A value as text that is safe to show, with its standard deviation where there is one."""
     digits = row.get(column.digits) or 4
-    text = _format(row.get(column.key), column.kind, digits)
+    text = visible(_format(row.get(column.key), column.kind, digits))
     spread = row.get(column.spread) if column.spread else None
     return text if spread is None else f"{text} ± {_format(spread, column.kind, digits)}"
 
@@ -171,6 +172,6 @@ def markdown(table: TableSpec, rows: Sequence[dict[str, Any]]) -> str:
     lines = [
         [column.title for column in columns],
         ["---:" if column.kind in NUMERIC else "---" for column in columns],
-        *([" ".join(cell(row, column).translate(ESCAPES).split()) for column in columns] for row in rows),
+        *([cell(row, column).translate(ESCAPES) for column in columns] for row in rows),
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -12,6 +12,7 @@ from sign.report.curves import curves
 from sign.report.groups import SEARCH, differences, group_runs, yaml_text
 from sign.report.run_records import FolderProblem, RunRecord
 from sign.system import memory
+from sign.system.text_files import visible
 
 SCRIPTS = ("elements.js", "state.js", "table.js", "chart.js", "figures.js", "main.js")
 
@@ -52,7 +53,7 @@ def page_data(records: list[RunRecord], problems: list[FolderProblem], studies: 
 
 def render(data: dict[str, Any]) -> str:
     """The page. Data are embedded as JSON, and the script inserts them as text: none of them becomes markup."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(_visible(data), allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     script = "\n".join(_asset(name) for name in SCRIPTS)
     parts = {"style": _asset("style.css"), "script": script, "data": text.replace("<", "\\u003c")}
     page = _asset("page.html")
@@ -60,6 +61,15 @@ def render(data: dict[str, Any]) -> str:
         before, _, after = page.partition(f"/*{name}*/")
         page = before + part + after
     return page
+
+
+def _visible(value: Any) -> Any:
+    """The same data with safe texts, of names and values alike."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(name): _visible(item) for name, item in value.items()}
+    return [_visible(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _texts(config: dict[str, Any]) -> dict[str, str]:

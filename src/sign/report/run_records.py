@@ -1,22 +1,27 @@
 """Runs read back for the report; an unreadable folder becomes an entry of the report, not an error."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sign.config.identity import CONTENT, flatten
 from sign.errors import SignError
+from sign.report.entries import Entries
 from sign.runs import CONFIG, EPOCHS, METRICS, RUN, Run, find_runs
 
 TRACKER_FOLDER = "wandb"  # within a run folder; holds files of the same names
+Part = TypeVar("Part")
 FlatConfig = dict[str, Any]  # values by dotted name: {"model.p": 2}
 
 
 @dataclass(frozen=True, eq=False)
 class RunRecord:
-    """A readable run; ``metrics`` is None while it is not finished."""
+    """A readable run; ``metrics`` is None while it is not finished.
+
+    ``per_class`` and ``confusion`` are those of the test split, where the run recorded them.
+    """
 
     folder: str
     dataset: str
@@ -32,6 +37,8 @@ class RunRecord:
     products: int | None
     rows_computed: int | None
     rows_saved: int | None
+    per_class: list[dict[str, Any]]
+    confusion: tuple[list[str], list[list[int]]] | None
 
     @property
     def metric(self) -> str:
@@ -51,11 +58,12 @@ class FolderProblem:
 def read_runs(folders: Iterable[Path]) -> tuple[list[RunRecord], list[FolderProblem]]:
     """Read the runs in or below ``folders``; the second list names unfinished and damaged ones."""
     folders = [Path(folder) for folder in folders]
-    records, problems = [], []
+    records: list[RunRecord] = []
+    problems: list[FolderProblem] = []
     for run in find_runs(folders):
         try:
-            record = _read(run)
-        except (SignError, OSError, ValueError, TypeError) as error:
+            record = _read(run, problems)
+        except Exception as error:  # whatever a folder holds, the others are shown
             problems.append(damaged(run.folder, error))
             continue
         records.append(record)
@@ -66,43 +74,61 @@ def read_runs(folders: Iterable[Path]) -> tuple[list[RunRecord], list[FolderProb
 
 def damaged(folder: Path, error: object) -> FolderProblem:
     """A folder that cannot be read; paths in the message are relative to it."""
-    return FolderProblem(str(folder), f"damaged: {error}".replace(f"{folder}/", ""))
+    text = str(error) if isinstance(error, SignError | str) else f"{type(error).__name__}: {error}"
+    return FolderProblem(str(folder), f"damaged: {text}".replace(f"{folder}/", ""))
 
 
-def _read(run: Run) -> RunRecord:
-    description, metrics = run.description, run.metrics
-    content = {CONTENT: description["content"]} if description.get("content") else {}
+def _read(run: Run, problems: list[FolderProblem]) -> RunRecord:
+    description, metrics = Entries(RUN, run.description), run.metrics
+    content = {CONTENT: text} if (text := description.text("content")) else {}
     return RunRecord(
         folder=str(run.folder),
-        dataset=_name(description, "dataset"),
-        model=_name(description, "model"),
-        experiment=str(description.get("experiment") or ""),
-        job_type=str(description.get("job_type") or "train"),
-        seed=_integer(description.get("seed")),
-        started=str(description.get("started") or ""),
-        metrics=None if metrics is None else _finite(metrics),
-        epochs=[_finite(row) for row in run.epochs()],
+        dataset=description.name("dataset"),
+        model=description.name("model"),
+        experiment=description.text("experiment"),
+        job_type=description.text("job_type") or "train",
+        seed=description.integer("seed"),
+        started=description.text("started"),
+        metrics=None if metrics is None else _distinct(Entries(METRICS, metrics).numbers()),
+        epochs=[_distinct(_finite(row)) for row in run.epochs()],
         flat_config=flatten(run.config) | content,
-        hops=[hop for hop in description.get("hops") or [] if isinstance(hop, dict)],
-        products=_integer(description.get("products")),
-        rows_computed=_integer(description.get("rows_computed")),
-        rows_saved=_integer(description.get("rows_saved")),
+        hops=[_hop(hop) for hop in description.objects("hops")],
+        products=description.integer("products"),
+        rows_computed=description.integer("rows_computed"),
+        rows_saved=description.integer("rows_saved"),
+        per_class=_part(run, run.per_class, problems) or [],
+        confusion=_part(run, run.confusion, problems),
     )
 
 
-def _finite(values: Mapping[str, Any]) -> dict[str, float]:
-    return {name: value for name, value in values.items() if isinstance(value, int | float) and math.isfinite(value)}
+def _part(run: Run, read: Callable[[], Part], problems: list[FolderProblem]) -> Part | None:
+    """A part of a run that the report can do without."""
+    try:
+        return read()
+    except SignError as error:
+        problems.append(damaged(run.folder, f"{error}; the run is shown without it"))
+        return None
 
 
-def _name(description: Mapping[str, Any], key: str) -> str:
-    value = description.get(key)
-    if not isinstance(value, str) or not value:
-        raise SignError(f"{RUN}: {key}={value}: must be a non-empty string")
-    return value
+def _hop(hop: Entries) -> dict[str, Any]:
+    return (
+        {key: hop.text(key) for key in ("name", "operator", "scope")}
+        | {key: hop.number(key) for key in ("rows", "columns", "bytes", "seconds", "products")}
+        | {"found": bool(hop.values.get("found"))}
+    )
 
 
-def _integer(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _finite(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def _distinct(metrics: dict[str, float]) -> dict[str, float]:
+    """Metrics without micro-F1 where there is accuracy: runs with one label per node once recorded both, equal."""
+    return {
+        name: value
+        for name, value in metrics.items()
+        if not name.endswith("/micro_f1") or name.replace("micro_f1", "accuracy") not in metrics
+    }
 
 
 def _how_to_resume(run: Run, epochs: int) -> str:
@@ -119,7 +145,7 @@ def _without_description(folders: Iterable[Path]) -> list[FolderProblem]:
         for folder in folders
         for name in (CONFIG, EPOCHS, METRICS)
         for file in folder.rglob(name)
-        if not (file.parent / RUN).is_file() and TRACKER_FOLDER not in file.relative_to(folder).parts
+        if not (file.parent / RUN).exists() and TRACKER_FOLDER not in file.relative_to(folder).parts
     }
     reason = f"no {RUN}, which describes the run (a run of an early version?)"
     return [damaged(folder, reason) for folder in sorted(found)]

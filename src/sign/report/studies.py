@@ -1,15 +1,17 @@
 """Hyperparameter searches among the run folders: trials, importances and the best value so far."""
 
-import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from sign.errors import SignError
+from sign.report.entries import Entries, is_number
 from sign.report.run_records import FolderProblem, damaged
-from sign.runs import STUDY, read_json
+from sign.runs import STUDY
+from sign.system.json_files import read_json
 
-TRIAL = ("number", "state", "value", "seconds", "device", "reason", "params")  # entries of a trial that are shown
+MAX_BYTES = 2**22  # of study.json: about 8,000 trials
+BETTER = {"minimize": min, "maximize": max}
 
 
 def read_studies(folders: Iterable[Path]) -> tuple[list[dict[str, Any]], list[FolderProblem]]:
@@ -18,26 +20,45 @@ def read_studies(folders: Iterable[Path]) -> tuple[list[dict[str, Any]], list[Fo
     for file in dict.fromkeys(file for folder in folders for file in sorted(Path(folder).rglob(STUDY))):
         try:
             studies.append(_study(file))
-        except (SignError, ValueError, TypeError, AttributeError, KeyError) as error:
+        except Exception as error:  # whatever a study holds, the others are shown
             problems.append(damaged(file.parent, error))
     return studies, problems
 
 
 def _study(file: Path) -> dict[str, Any]:
-    description = read_json(file)
-    if not isinstance(description.get("trials"), list):
+    description = Entries(STUDY, read_json(file, MAX_BYTES))
+    if not isinstance(description.values.get("trials"), list):
         raise SignError(f"{file}: has no list of trials")
-    trials, best = [{key: trial[key] for key in TRIAL} for trial in description["trials"]], None
+    direction = description.text("direction") or "minimize"
+    if direction not in BETTER:
+        raise SignError(f"{file}: direction={direction}: must be minimize or maximize")
+    trials, best = [_trial(trial) for trial in description.objects("trials")], None
     for trial in trials:
         if trial["state"] == "complete" and trial["value"] is not None:
-            best = trial["value"] if best is None else min(best, trial["value"])
+            best = trial["value"] if best is None else BETTER[direction](best, trial["value"])
         trial["best"] = best  # of the complete trials up to this one
-    importances = {name: value for name, value in description["importances"].items() if math.isfinite(value)}
+    importances = description.numbers("importances")
     return {
-        "name": description["study"],
+        "name": description.name("study"),
         "folder": str(file.parent),
-        "dataset": file.parent.parents[1].name,
-        "metric": description["metric"],
+        "dataset": "".join(file.absolute().parts[-4:-3]),  # <data set>/<model>/<study>/study.json
+        "metric": description.name("metric"),
+        "direction": direction,
         "importances": dict(sorted(importances.items(), key=lambda item: -item[1])),
         "trials": trials,
+    }
+
+
+def _trial(trial: Entries) -> dict[str, Any]:
+    if (number := trial.integer("number")) is None:
+        raise SignError(f"{trial.where}: a trial has no number")
+    params = Entries(f"{trial.where}: params", trial.values.get("params")).values
+    return {
+        "number": number,
+        "state": trial.name("state"),
+        "value": trial.number("value"),
+        "seconds": trial.number("seconds"),
+        "device": trial.text("device"),
+        "reason": trial.text("reason"),
+        "params": {name: value if is_number(value) else str(value) for name, value in params.items()},
     }

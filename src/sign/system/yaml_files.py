@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from sign.errors import SignError
+from sign.system.text_files import read_text
 
 MAX_BYTES = 2**18  # a run's configuration has about 3,000
 MAX_DEPTH = 32
@@ -24,16 +25,12 @@ def read_yaml(file: Path) -> Any:
     SignError
         If the file cannot be read, is not YAML, or is larger or more deeply nested than any that SIGN writes.
     """
+    text = read_text(file, MAX_BYTES)
     try:
-        with file.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise SignError(f"{file}: has more than {MAX_BYTES // 1024} kB; is it a file of SIGN?")
-        text = content.decode()
         if problem := _problem(text):
             raise SignError(f"{file}: {problem}; is it a file of SIGN?")
         return yaml.load(text, Loader)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (ValueError, yaml.YAMLError) as error:
         raise SignError(f"{file}: cannot be read as YAML ({type(error).__name__})") from error
 
 

@@ -43,7 +43,7 @@ function heading(name, column, order) {
         onclick: () => {
           state.sort[name] = `${column.key},${next}`;
           change({});
-          document.querySelector(`[data-sort="${name}:${column.key}"]`)?.focus();
+          document.querySelector(`[data-sort="${CSS.escape(`${name}:${column.key}`)}"]`)?.focus();
         },
       },
       column.title,
