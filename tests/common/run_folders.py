@@ -69,6 +69,30 @@ def _epoch(epoch: int, score: float, draw: random.Random) -> dict[str, float]:
     return row | {"train/accuracy": min(near + 0.1, 1.0), "seconds/epoch": 0.05 + draw.uniform(0, 0.01)}
 
 
+def make_multilabel(folder: Path) -> None:
+    """Let a run folder have the metric of multilabel data."""
+    for file in (folder / "metrics.csv", folder / "metrics.json"):
+        file.write_text(file.read_text().replace("accuracy", "micro_f1"))
+
+
+def add_classes(folder: Path, classes: list[str], confusion: bool = True) -> None:
+    """Add the further metrics of a run, the metrics of each class and, for single-label data, the confusion matrix."""
+    draw = random.Random(f"{folder.name} {classes}")
+    counts = [[draw.randint(60, 90) if true == guess else draw.randint(0, 9) for guess in classes] for true in classes]
+    metrics = json.loads((folder / "metrics.json").read_text())
+    metrics |= {"test/macro_f1": 0.71, "test/roc_auc": 0.91, "test/average_precision": 0.81}
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    with (folder / "per_class.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["class", "support", "precision", "recall", "f1"])
+        writer.writerows([name, sum(row), 0.75, draw.random(), 0.5] for name, row in zip(classes, counts, strict=True))
+    if confusion:
+        with (folder / "confusion.csv").open("w", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["true", *classes])
+            writer.writerows([name, *row] for name, row in zip(classes, counts, strict=True))
+
+
 def read_records(folder: Path) -> list[RunRecord]:
     """Read the runs below a folder, all of which must be finished and readable."""
     records, problems = read_runs([folder])

@@ -6,6 +6,7 @@ import pytest
 from common.run_folders import make_run, read_records
 
 from sign.report import tables
+from sign.report.columns import PAPER, cell
 from sign.report.groups import group_runs
 from sign.report.reference import Reference, reference
 
@@ -34,10 +35,28 @@ def test_percentages_become_fractions_with_as_many_digits_as_printed(tmp_path: P
     assert found.digits == 4
 
 
-@pytest.mark.parametrize("experiment", [None, "unknown", "products_timing_2"])
-def test_no_reference_without_a_published_number_of_the_test_split(tmp_path: Path, experiment: str | None) -> None:
+@pytest.mark.parametrize("experiment", ["unknown", "products_timing_2"])
+def test_no_reference_without_a_published_number_of_the_test_split(tmp_path: Path, experiment: str) -> None:
     make_run(tmp_path / "a", experiment=experiment)
     assert reference_of(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("dataset", "model", "published"),
+    [
+        ("flickr", "SIGN(4,0,1)", 0.514),
+        ("ogbn-products", "S-GCN(L=5)", 0.7487),
+        ("flickr", "SIGN(9,0,1)", None),
+        ("cora", "SIGN(4,0,1)", None),
+        ("flickr", "GraphSAINT", None),  # of another system
+    ],
+)
+def test_run_without_an_experiment_has_the_number_of_its_data_set_and_model(
+    tmp_path: Path, dataset: str, model: str, published: float | None
+) -> None:
+    make_run(tmp_path / "a", dataset, model)
+    found = reference_of(tmp_path)
+    assert (found and found.mean) == (published and pytest.approx(published))
 
 
 def test_generated_data_show_the_published_number_without_a_difference(tmp_path: Path) -> None:
@@ -48,4 +67,4 @@ def test_generated_data_show_the_published_number_without_a_difference(tmp_path:
     )
     (row,) = tables.comparison(read_records(tmp_path))
     assert (row["paper"], row["difference"]) == (0.514, None)
-    assert "not comparable" in row["source"]
+    assert cell(row, PAPER) == "0.514 ± 0.001 (generated data, not comparable)"

@@ -18,6 +18,7 @@ class PublishedCell:
     table: str
     row: str
     column: str
+    dataset: str
     metric: str
     mean: float | None
     std: float | None
@@ -79,8 +80,17 @@ def published_tables() -> dict[str, PublishedTable]:
 
 def published_cells(experiment: str | None) -> list[PublishedCell]:
     """The cells of an experiment in all tables; none for ``None``."""
-    cells = (cell for table in published_tables().values() for cell in table.cells)
-    return [cell for cell in cells if cell.experiment and cell.experiment == experiment]
+    return [cell for cell in _all_cells() if cell.experiment and cell.experiment == experiment]
+
+
+def published_results(dataset: str, model: str) -> list[PublishedCell]:
+    """The cells of a model, such as ``SIGN(4,0,1)``, on a data set."""
+    name = dataset.removeprefix("ogbn-")
+    return [cell for cell in _all_cells() if cell.experiment and cell.dataset == name and cell.row == model]
+
+
+def _all_cells() -> Iterator[PublishedCell]:
+    return (cell for table in published_tables().values() for cell in table.cells)
 
 
 def _cells(name: str, entry: dict[str, Any]) -> Iterator[PublishedCell]:
@@ -93,4 +103,5 @@ def _cells(name: str, entry: dict[str, Any]) -> Iterator[PublishedCell]:
         for (column, spec), value, pattern in zip(columns.items(), values, experiments, strict=True):
             mean, std = value or (None, None)
             experiment = pattern and pattern.format(dataset=spec["dataset"])
-            yield PublishedCell(name, row, column, spec["metric"], mean, std, experiment, entry.get("scale", 1))
+            scale = entry.get("scale", 1)
+            yield PublishedCell(name, row, column, spec["dataset"], spec["metric"], mean, std, experiment, scale)

@@ -8,7 +8,7 @@ from sign.system import memory
 from sign.system.text_files import visible
 
 MISSING = "—"
-NUMERIC = ("count", "score", "difference", "seconds", "bytes")  # kinds that are aligned to the right
+NUMERIC = ("count", "score", "published", "difference", "seconds", "bytes")  # kinds that are aligned to the right
 ESCAPES = str.maketrans({**{c: f"\\{c}" for c in "\\`*_[]~"}, **{c: f"&#{ord(c)};" for c in "&|<>$"}})  # of Markdown
 
 
@@ -23,6 +23,7 @@ class ColumnSpec:
     spread: str = ""  # key of the standard deviation
     bar: bool = False  # drawn behind the number on the page
     digits: str = ""  # key of the number of decimals
+    remark: str = ""  # key of a text that follows the number
 
 
 @dataclass(frozen=True)
@@ -41,23 +42,39 @@ class TableSpec:
 DATA_AND_MODEL = (ColumnSpec("dataset", "data set"), ColumnSpec("model", "model"))
 CONFIGURATION = (
     ColumnSpec("experiment", "experiment", hint="the file of conf/experiment"),
-    ColumnSpec("variant", "settings", "long", hint="settings that distinguish groups of one model"),
+    ColumnSpec(
+        "settings", "settings", "long", hint="those that distinguish the groups of a model, and how it was trained"
+    ),
 )
 
+PAPER = ColumnSpec(
+    "paper", "paper", "published", "as printed", spread="paper_std", digits="paper_digits", remark="paper_remark"
+)
+METRICS = {"accuracy": "accuracy", "micro_f1": "micro-F1"}  # that the paper reports
+FURTHER_METRICS = {"macro_f1": "macro-F1", "roc_auc": "ROC-AUC", "average_precision": "average precision"}
+RESULT_COLUMNS = (
+    *DATA_AND_MODEL,
+    ColumnSpec("metric", "metric", hint="of ours and the paper's; the micro-F1 of single-label data is their accuracy"),
+    ColumnSpec("mean", "ours", "score", "test split", spread="std"),
+    PAPER,
+    ColumnSpec("difference", "difference", "difference", "ours minus the paper's; coloured beyond both deviations"),
+    *(ColumnSpec(key, title, "score", "test split", spread=f"{key}_std") for key, title in FURTHER_METRICS.items()),
+    ColumnSpec("val_mean", "validation", "score", "ours, on the validation split", spread="val_std"),
+    ColumnSpec("runs", "runs", "count", "finished runs, one per seed"),
+    ColumnSpec("epochs", "epochs", "count", "of the longest run"),
+    *CONFIGURATION,
+    ColumnSpec("source", "source", "text", "of the published number"),
+)
 RESULTS = TableSpec(
     "results",
     "Test split, mean ± standard deviation (of the population) over seeds, beside the paper's",
-    (
-        *DATA_AND_MODEL,
-        ColumnSpec("mean", "ours", "score", "test split", spread="std"),
-        ColumnSpec("paper", "paper", "score", "as printed", spread="paper_std", digits="paper_digits"),
-        ColumnSpec("difference", "difference", "difference", "ours minus the paper's; coloured beyond both deviations"),
-        ColumnSpec("val_mean", "validation", "score", "ours, on the validation split", spread="val_std"),
-        ColumnSpec("runs", "runs", "count", "finished runs, one per seed"),
-        ColumnSpec("metric", "metric"),
-        *CONFIGURATION,
-        ColumnSpec("source", "source", "text", "of the published number"),
-    ),
+    RESULT_COLUMNS,
+)
+BRIEF = TableSpec(
+    "brief",
+    "Not comparable with the results above: training.max_epochs ended these runs after fewer than 5 epochs, or fewer "
+    "than a tenth of the longest training on the data set",
+    RESULT_COLUMNS,
 )
 COSTS = TableSpec(
     "costs",
@@ -104,6 +121,7 @@ RUNS = TableSpec(
         ColumnSpec("job_type", "job_type"),
         ColumnSpec("seed", "seed", "count"),
         ColumnSpec("state", "state"),
+        ColumnSpec("metric", "metric"),
         ColumnSpec("test", "test", "score"),
         ColumnSpec("val", "validation", "score"),
         ColumnSpec("train", "training", "score"),
@@ -130,8 +148,9 @@ def cell(row: dict[str, Any], column: ColumnSpec) -> str:
     """A value as text that is safe to show, with its standard deviation where there is one."""
     digits = row.get(column.digits) or 4
     text = visible(_format(row.get(column.key), column.kind, digits))
-    spread = row.get(column.spread) if column.spread else None
-    return text if spread is None else f"{text} ± {_format(spread, column.kind, digits)}"
+    spread, remark = row.get(column.spread), row.get(column.remark)
+    text += "" if spread is None else f" ± {_format(spread, column.kind, digits)}"
+    return f"{text} ({remark})" if remark else text
 
 
 def _format(value: Any, kind: str, digits: int) -> str:
@@ -143,6 +162,7 @@ def _format(value: Any, kind: str, digits: int) -> str:
         return value.replace("T", " ")[:16] if kind == "time" else value
     formats = {
         "score": lambda: f"{value:.{digits}f}",
+        "published": lambda: f"{value:.{digits}f}",
         "difference": lambda: f"{value:+.4f}".replace("-", "−"),
         "seconds": lambda: seconds(value),
         "bytes": lambda: memory.format_size(value),

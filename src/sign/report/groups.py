@@ -2,17 +2,19 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sign.config.identity import SEEDS, identity
+from sign.report.entries import is_number
 from sign.report.run_records import FlatConfig, RunRecord
 from sign.runs import natural_order, over_seeds
 
 GroupName = tuple[str, str, str, str]  # data set, model, experiment, job_type
 SEARCH = "search"  # the job_type of trials
 VARIANT_SETTINGS = 3  # settings that a variant names
+PROTOCOL = ("training.", "scaling.")  # sections that say how much effort went into a model
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +22,7 @@ class Group:
     """Finished and unfinished runs of one configuration.
 
     ``variant`` distinguishes it from groups of the same data set, model, experiment and job_type; ``label`` from all
-    groups of the data set.
+    groups of the data set. ``settings`` also names how it was trained where models of the data set differ in that.
     """
 
     dataset: str
@@ -28,6 +30,7 @@ class Group:
     experiment: str
     job_type: str
     variant: str
+    settings: str
     label: str
     records: list[RunRecord]
 
@@ -44,6 +47,17 @@ class Group:
         """Mean, standard deviation and values of every metric."""
         return over_seeds(record.metrics or {} for record in self.finished)
 
+    @property
+    def epochs(self) -> float:
+        """Epochs that the longest finished run was trained."""
+        return max(((record.metrics or {}).get("epochs", len(record.epochs)) for record in self.finished), default=0)
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether training ended before its last epoch, because the validation split did not improve any more."""
+        limit = self.records[0].flat_config.get("training.max_epochs")
+        return is_number(limit) and self.epochs < limit
+
 
 def group_runs(records: Sequence[RunRecord]) -> list[Group]:
     """Group runs by data set, model, experiment, job_type and every setting that changes numbers."""
@@ -55,10 +69,11 @@ def group_runs(records: Sequence[RunRecord]) -> list[Group]:
     for name, variants in sorted(by_name.items(), key=lambda item: [natural_order(part) for part in item[0]]):
         search = name[3] == SEARCH
         same_model = [other for other in by_name if other[:2] == name[:2] and (other[3] == SEARCH) == search]
-        differing = sorted(differences([dict(key) for key in variants]))
+        differing = differences([dict(key) for key in variants])
+        protocol = _protocol(by_name, name[0], search)
         for key, members in variants.items():
-            variant = _variant(dict(key), differing)
-            groups.append(Group(*name, variant, _label(name, same_model, variant), members))
+            variant, settings = (_variant(dict(key), sorted(names)) for names in (differing, {*differing, *protocol}))
+            groups.append(Group(*name, variant, settings, _label(name, same_model, variant), members))
     return groups
 
 
@@ -76,6 +91,13 @@ def differences(configs: Sequence[FlatConfig]) -> dict[str, dict[str, int]]:
         if missing := len(configs) - values.total():
             values["not set"] = missing
     return {name: dict(values) for name, values in sorted(counts.items()) if len(values) > 1}
+
+
+def _protocol(groups: Mapping[GroupName, Mapping[tuple[Any, ...], Any]], dataset: str, search: bool) -> set[str]:
+    """Settings of the training that differ between the results, or between the trials, of a data set."""
+    names = [name for name in groups if name[0] == dataset and (name[3] == SEARCH) == search]
+    configs = [dict(key) for name in names for key in groups[name]]
+    return {name for name in differences(configs) if name.startswith(PROTOCOL)}
 
 
 def yaml_text(value: Any) -> str:

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from sign.report import columns, tables
+from sign.report.class_results import class_results
 from sign.report.columns import NUMERIC, TableSpec, cell
 from sign.report.curves import curves
 from sign.report.groups import SEARCH, differences, group_runs, yaml_text
@@ -14,7 +15,7 @@ from sign.report.run_records import FolderProblem, RunRecord
 from sign.system import memory
 from sign.system.text_files import visible
 
-SCRIPTS = ("elements.js", "state.js", "table.js", "chart.js", "figures.js", "main.js")
+SCRIPTS = ("elements.js", "state.js", "table.js", "chart.js", "figures.js", "classes.js", "main.js")
 
 
 def page_data(records: list[RunRecord], problems: list[FolderProblem], studies: list[Any]) -> dict[str, Any]:
@@ -30,17 +31,19 @@ def page_data(records: list[RunRecord], problems: list[FolderProblem], studies: 
         "groups": [{key: getattr(group, key) for key in ("dataset", "model", "job_type", "label")} for group in groups],
         "results": results,
         "runs": [
-            {key: getattr(record, key) for key in ("dataset", "model", "job_type", "seed", "folder")}
+            {key: getattr(record, key) for key in ("dataset", "model", "job_type", "seed", "folder", "metric")}
             | {"group": group_index[id(record)], "curve": curve}
             | {"settings": _texts({name: v for name, v in record.flat_config.items() if name in differing})}
             for record, curve in zip(records, curves(records), strict=True)
         ],
         "common": _texts({name: value for name, value in config.items() if name not in differing}),
         "studies": studies,
+        "classes": class_results(records),
         "tables": {
             table.name: _table(table, rows)
             for table, rows in (
-                (columns.RESULTS, results),
+                (columns.RESULTS, [row for row in results if not row["brief"]]),
+                (columns.BRIEF, [row for row in results if row["brief"]]),
                 (columns.COSTS, tables.costs(records)),
                 (columns.HOPS, tables.hops(records)),
                 (columns.RUNS, tables.runs(records)),

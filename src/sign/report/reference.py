@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sign.published import published_cells, published_tables
+from sign.published import published_cells, published_results, published_tables
 from sign.report.groups import Group
 
 GENERATED = ("sign.datasets.synthetic.lookalike.", "sign.datasets.synthetic.communities.")
@@ -21,9 +21,13 @@ class Reference:
 
 
 def reference(group: Group) -> Reference | None:
-    """The number published for the experiment of a group on the test split; generated data are not comparable."""
+    """The number published for a group on the test split; that of a real graph does not apply to generated data.
+
+    A group with an experiment has the number of that cell of the paper, any other one that of its data set and model.
+    """
     generated = str(group.records[0].flat_config.get("dataset._target_")).startswith(GENERATED)
-    for cell in published_cells(group.experiment or None):
+    cells = published_cells(group.experiment) if group.experiment else published_results(group.dataset, group.model)
+    for cell in cells:
         if cell.metric.startswith("test/") and cell.mean is not None:
             table = published_tables()[cell.table]
             return Reference(
@@ -31,7 +35,7 @@ def reference(group: Group) -> Reference | None:
                 mean=cell.mean / cell.scale,
                 std=None if cell.std is None else cell.std / cell.scale,
                 digits=table.digits + (2 if cell.scale == 100 else 0),
-                source=table.source + ("; generated data, not comparable" if generated else ""),
+                source=table.source,
                 comparable=not generated,
             )
     return None

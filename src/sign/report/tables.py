@@ -3,20 +3,35 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sign.report.columns import FURTHER_METRICS, METRICS
 from sign.report.groups import SEARCH, Group, differences, group_runs
 from sign.report.reference import reference
 from sign.report.run_records import FolderProblem, RunRecord
-from sign.runs import HOP_COSTS
+from sign.runs import HOP_COSTS, natural_order
 
 Row = dict[str, Any]
+# Pairs of the paper's metric and ours; the accuracy of single-label data is their micro-F1.
+SAME_METRICS = (("accuracy", "accuracy"), ("micro_f1", "micro_f1"), ("micro_f1", "accuracy"))
+NOT_COMPARABLE = "generated data, not comparable"
+BRIEF_EPOCHS, BRIEF_SHARE = 5, 0.1  # of the longest training on the data set
 
 
 def comparison(records: Sequence[RunRecord]) -> list[Row]:
     """Ours beside the paper's: one row per group, with mean and standard deviation over seeds on the test split.
 
-    Trials of a search are excluded: they select settings and are not results.
+    Trials of a search are excluded: they select settings and are not results. Brief runs come last in a data set.
     """
-    return [_comparison(group) for group in _reported(records)]
+    groups = _reported(records)
+    longest: dict[str, float] = {}
+    for group in groups:
+        longest[group.dataset] = max(longest.get(group.dataset, 0), group.epochs)
+    rows = [_comparison(group) | {"brief": _brief(group, longest[group.dataset])} for group in groups]
+    return sorted(rows, key=lambda row: (natural_order(row["dataset"]), row["metric"], row["brief"]))
+
+
+def _brief(group: Group, longest: float) -> bool:
+    """Whether a group was trained for so few epochs that its result says little, though it could have gone on."""
+    return not group.stopped_early and group.epochs < max(BRIEF_EPOCHS, longest * BRIEF_SHARE)
 
 
 def _reported(records: Sequence[RunRecord]) -> list[Group]:
@@ -25,29 +40,42 @@ def _reported(records: Sequence[RunRecord]) -> list[Group]:
 
 def _comparison(group: Group) -> Row:
     metrics, runs = group.over_seeds(), len(group.finished)
+    metric = group.finished[0].metric
     paper = reference(group)
-    metric = paper.metric if paper and f"test/{paper.metric}" in metrics else group.records[0].metric
+    if paper and (paper.metric, metric) not in SAME_METRICS:
+        paper = None
     test, val = metrics.get(f"test/{metric}", {}), metrics.get(f"val/{metric}", {})
     mean = test.get("mean")
     std = test.get("std") if runs > 1 else None  # one run has no deviation
     difference = mean - paper.mean if paper and paper.comparable and mean is not None else None
     spread = (std or 0.0) + ((paper.std or 0.0) if paper else 0.0)
     return _identity(group) | {
-        "metric": metric.replace("_", "-"),
+        "metric": METRICS[metric],
         "runs": runs,
         "mean": mean,
         "std": std,
         "values": test.get("values", []),
         "seeds": [record.seed for record in group.finished],
+        "epochs": group.epochs,
+        **_further(metrics, runs),
         "val_mean": val.get("mean"),
         "val_std": val.get("std") if runs > 1 else None,
         "paper": paper.mean if paper else None,
         "paper_std": paper.std if paper else None,
         "paper_digits": paper.digits if paper else None,
+        "paper_remark": NOT_COMPARABLE if paper and not paper.comparable else None,
         "source": paper.source if paper else "",
         "difference": difference,
         "beyond": runs > 1 and difference is not None and abs(difference) > spread,
     }
+
+
+def _further(metrics: dict[str, dict[str, Any]], runs: int) -> Row:
+    row: Row = {}
+    for name in FURTHER_METRICS:
+        values = metrics.get(f"test/{name}", {})
+        row |= {name: values.get("mean"), f"{name}_std": values.get("std") if runs > 1 else None}
+    return row
 
 
 def costs(records: Sequence[RunRecord]) -> list[Row]:
@@ -106,7 +134,7 @@ def _run(record: RunRecord) -> Row:
     metrics = record.metrics or {}
     return _fields(record, "dataset", "model", "experiment", "job_type", "seed", "started", "folder") | {
         "state": "unfinished" if record.metrics is None else "finished",
-        "metric": record.metric.replace("_", "-"),
+        "metric": METRICS[record.metric],
         "test": metrics.get(f"test/{record.metric}"),
         "val": metrics.get(f"val/{record.metric}"),
         "train": metrics.get(f"train/{record.metric}"),
@@ -130,7 +158,7 @@ def problems(found: Iterable[FolderProblem]) -> list[Row]:
 
 
 def _identity(group: Group) -> Row:
-    return _fields(group, "dataset", "model", "experiment", "variant", "job_type", "label")
+    return _fields(group, "dataset", "model", "experiment", "settings", "job_type", "label")
 
 
 def _fields(item: Group | RunRecord, *names: str) -> Row:

@@ -49,11 +49,12 @@ class Report:
         return output / PAGE
 
     def markdown(self) -> str:
-        """Results beside the paper's, costs, and the folders that are left out."""
-        parts = [
-            ("Results", columns.RESULTS, tables.comparison(self.records)),
-            ("Costs", columns.COSTS, tables.costs(self.records)),
-        ]
+        """Results beside the paper's, brief runs apart from them, costs, and the folders that are left out."""
+        results = tables.comparison(self.records)
+        parts = [("Results", columns.RESULTS, [row for row in results if not row["brief"]])]
+        if brief := [row for row in results if row["brief"]]:
+            parts.append(("Brief runs", columns.BRIEF, brief))
+        parts.append(("Costs", columns.COSTS, tables.costs(self.records)))
         if self.problems:
             parts.append(("Left out", columns.PROBLEMS, tables.problems(self.problems)))
         texts = [f"## {title}\n\n{table.caption}.\n\n{markdown(table, rows)}" for title, table, rows in parts]

@@ -1,4 +1,4 @@
-// Figures: results beside the paper's, learning curves, accuracy against seconds, searches.
+// Figures: results beside the paper's, learning curves, scores against seconds, searches.
 
 const PANELS = 12;
 const LINES = 240; // of one panel; more cannot be told apart
@@ -6,7 +6,11 @@ const LEGEND = 16;
 
 const metrics = [...new Set(DATA.runs.flatMap((run) => Object.keys(run.curve.metrics)))].sort();
 const hasMetric = (name) => metrics.includes(name);
-const preferred = ["val/accuracy", "val/micro_f1", "val/loss"].find(hasMetric) || metrics[0] || "";
+// The reported metric on the validation split, unless another one is chosen; it differs between data sets.
+const drawnMetric = (run, choice) => {
+  const names = hasMetric(choice) ? [choice] : [`val/${run.metric}`, "val/loss"];
+  return names.find((name) => run.curve.metrics[name]);
+};
 
 const runMatches = (run) => chosen(run) && mentions([run.dataset, run.job_type, run.folder, DATA.groups[run.group].label]);
 
@@ -28,7 +32,7 @@ function panels(host, items, panelOf, drawn, legend) {
     });
   }
   if (names.length > PANELS) {
-    host.append(make("p", { class: "empty" }, `${PANELS} of ${names.length} data sets are drawn; choose one above to see the others.`));
+    host.append(make("p", { class: "empty" }, `${PANELS} of ${names.length} panels are drawn; choose a data set above to see the others.`));
   }
   later.forEach((paint) => paint());
 }
@@ -44,18 +48,20 @@ function drawResults(host) {
     host.replaceChildren();
     return;
   }
-  const rows = DATA.results.filter((row) => row.mean !== null && chosen(row) && mentions([row.dataset, row.model, row.experiment, row.variant]));
-  panels(host, rows, (row) => row.dataset, (plot, own, name) => {
+  const rows = DATA.results.filter((row) => row.mean !== null && chosen(row) && mentions([row.dataset, row.model, row.experiment, row.settings]));
+  panels(host, rows, (row) => `${row.dataset} · ${row.metric}${row.brief ? " · brief runs" : ""}`, (plot, own, name) => {
     const shown = own.slice(0, 40).map((row) => ({ ...row, colour: styleOf.get(row.label).colour }));
     dotChart(plot, shown, name);
     return shown.length < own.length ? `${shown.length} of ${own.length} groups` : "";
   });
 }
 
-function drawCurves(host, metric, against) {
-  const runs = DATA.runs.filter((run) => runMatches(run) && run.curve.metrics[metric]);
-  const labelsOf = (name) => new Set(runs.filter((run) => run.dataset === name).map((run) => DATA.groups[run.group].label));
-  panels(host, runs, (run) => run.dataset, (plot, own) => {
+function drawCurves(host, choice, against) {
+  const runs = DATA.runs.filter((run) => runMatches(run) && drawnMetric(run, choice));
+  const panelOf = (run) => `${run.dataset} · ${drawnMetric(run, choice)}`;
+  const labelsOf = (name) => new Set(runs.filter((run) => panelOf(run) === name).map((run) => DATA.groups[run.group].label));
+  panels(host, runs, panelOf, (plot, own) => {
+    const metric = drawnMetric(own[0], choice);
     const visible = own.filter((run) => !hidden.has(DATA.groups[run.group].label));
     const shown = thinned(visible);
     const series = shown.map((run) => {
@@ -90,7 +96,8 @@ function drawStudy(host, study) {
   const importance = Object.entries(study.importances).map(([name, value]) => ({ name, value }));
   const left = make("div", { class: "plot" });
   const right = make("div", { class: "plot" });
-  const note = make("span", { class: "quiet" }, `${study.metric}, lower is better; the line is the best so far`);
+  const better = study.direction === "maximize" ? "higher" : "lower";
+  const note = make("span", { class: "quiet" }, `${study.metric}, ${better} is better; the line is the best so far`);
   host.replaceChildren(
     make("figure", null, make("figcaption", null, make("strong", null, "Trials"), " ", note), left),
     make("figure", null, make("figcaption", null, make("strong", null, "Importance of hyperparameters")), right),

@@ -25,26 +25,33 @@ function select(label, name, options, fallback) {
 
 const host = (kind) => make("div", { class: kind || "host" });
 const hosts = { results: host("panels one"), curves: host("panels"), time: host("panels"), studies: [] };
-for (const name of ["resultTable", "costs", "hops", "runs", "changes", "problems", "configurations"]) hosts[name] = host();
+for (const name of ["resultTable", "briefTable", "classes", "costs", "hops", "runs", "changes", "problems", "configurations"]) hosts[name] = host();
 
-const options = metrics.map((name) => [name, name]);
-const metric = select("metric", "metric", options, preferred);
+const reported = ["", "validation score"];
+const metric = select("metric", "metric", [reported, ...metrics.map((name) => [name, name])], "");
 const scores = metrics.filter((name) => !name.endsWith("loss") && !name.startsWith("seconds"));
-const time = select("metric", "time", scores.map((name) => [name, name]), preferred);
+const time = select("metric", "time", [reported, ...scores.map((name) => [name, name])], "");
 const ranges = [["", "all epochs"], ["late", "without the first quarter"]];
 const range = select("scaled to", "range", ranges, "");
 const range2 = select("scaled to", "range", ranges, "");
 const scale = select("seconds", "scale", [["linear", "linear"], ["log", "logarithmic"]], "linear");
 
 const compared = DATA.results.some((row) => row.difference !== null);
-const diamond = compared ? "The diamond is the paper's number." : "None of these has a published number to compare it with.";
+const generated = DATA.results.some((row) => row.paper !== null && row.difference === null);
+const diamond = [
+  compared ? "The diamond is the paper's number." : null,
+  generated ? "Published numbers are those of the real graphs; they are not drawn beside generated data." : null,
+  compared || generated ? null : "There is no published number for these data sets and models.",
+].filter(Boolean).join(" ");
 const dots = `Dots are seeds, the upright stroke is their mean and the bar its standard deviation. ${diamond}`;
 const seconds = "Training seconds so far, without evaluation; every line starts after the seconds of its precomputation.";
 const controls = (...fields) => make("div", { class: "controls" }, fields);
 
 section("results", "Results", dots, hosts.results, hosts.resultTable);
+if (DATA.tables.brief.rows.length) section("brief", "Brief runs", null, hosts.briefTable);
+if (DATA.classes.length) section("classes", "Classes", "Metrics per class on the test split, of the run of a group with the best validation score.", hosts.classes);
 section("curves", "Learning curves", "One line per run; the runs of a group share a colour.", controls(metric.field, range.field), hosts.curves);
-section("time", "Accuracy against seconds", seconds, controls(time.field, scale.field, range2.field), hosts.time);
+section("time", "Score against seconds", seconds, controls(time.field, scale.field, range2.field), hosts.time);
 section("costs", "Costs", "Precomputation is paid once for a data set and its operators, however many runs follow.", hosts.costs);
 if (DATA.tables.hops.rows.length) section("hops", "Hops", null, hosts.hops);
 DATA.studies.forEach((study, index) => {
@@ -150,8 +157,8 @@ function renderTheme() {
 function drawFigures() {
   hideTip();
   drawResults(hosts.results);
-  drawCurves(hosts.curves, hasMetric(state.metric) ? state.metric : preferred, "epoch");
-  drawCurves(hosts.time, hasMetric(state.time) ? state.time : preferred, "seconds");
+  drawCurves(hosts.curves, state.metric, "epoch");
+  drawCurves(hosts.time, state.time, "seconds");
   DATA.studies.forEach((study, index) => drawStudy(hosts.studies[index].figures, study));
 }
 
@@ -162,6 +169,8 @@ function render() {
   }
   for (const choice of [metric, time, scale, range, range2]) choice.control.sync();
   renderTable(hosts.resultTable, "results", DATA.tables.results);
+  if (DATA.tables.brief.rows.length) renderTable(hosts.briefTable, "brief", DATA.tables.brief);
+  renderClasses(hosts.classes);
   renderTable(hosts.costs, "costs", DATA.tables.costs);
   if (DATA.tables.hops.rows.length) renderTable(hosts.hops, "hops", DATA.tables.hops);
   renderConfigurations(renderTable(hosts.runs, "runs", DATA.tables.runs));
