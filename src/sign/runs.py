@@ -30,6 +30,13 @@ CONFUSION = "confusion.csv"
 SERIES = "series.json"
 STUDY = "study.json"
 CHECKPOINTS = "checkpoints"
+SCORES = {  # metrics of a split besides its loss, with their titles; data have those that are defined for them
+    "accuracy": "accuracy",
+    "micro_f1": "micro-F1",
+    "macro_f1": "macro-F1",
+    "roc_auc": "ROC-AUC",
+    "average_precision": "average precision",
+}
 CLASS_METRICS = ("support", "precision", "recall", "f1")  # columns of per_class.csv
 HOP_COSTS = ("products", "rows_computed", "rows_saved")  # entries of run.json
 

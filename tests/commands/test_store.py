@@ -83,6 +83,28 @@ def test_the_list_names_operators_hops_and_sizes(
         assert part in text
 
 
+def test_the_list_is_readable_at_80_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    operator = {"name": "ppr", "alpha": 0.1, "tolerance": 1e-6, "mode": "push", "threshold": 1e-4, "neighbours": 128}
+    folder = Store(str(tmp_path)).folder("ogbn-papers100M", operator=operator, scope="full", rows=None)
+    for power in (1, 2, 4):
+        write_hop(folder, power, np.ones((1000, 3), np.float32), 0)
+    store_command.show(tmp_path)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    columns = zip(*(line.split("│")[1:-1] for line in lines if line.startswith("│")), strict=True)
+    data, text, sizes = ([part.strip() for part in column] for column in columns)
+    assert data[:3] == ["ogbn-papers100M", "hops 1 to 2, 4", "1,000 rows"]
+    assert " ".join(text[:2]) == "ppr(alpha=0.1, tolerance=1e-06, mode=push, threshold=0.0001, neighbours=128)"
+    assert text[2:4] == ["full graph, float32", folder.path.name]
+    assert sizes[:2] == ["37.5 kB", "used"]
+
+
+def test_markup_in_names_is_shown_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_hop(Store(str(tmp_path)).folder("[bold]x[-]", operator=None, scope="full", rows=None), 0, np.ones((4, 3)), 0)
+    store_command.show(tmp_path)
+    assert "[bold]x[-]" in capsys.readouterr().out
+
+
 def test_damaged_hops_are_printed_and_pruned(
     folder: HopFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,7 +27,7 @@ QUIET = [
 
 @dataclass
 class View:
-    """A page after its script ran: tables by id, tooltip, states of toggles, console errors and external URLs."""
+    """A page after its script ran: tables by id, panels, tooltip, toggles, console errors and external URLs."""
 
     tables: dict[str, list[list[str]]]
     ids: set[str]
@@ -38,6 +38,7 @@ class View:
     outside: list[str]
     tip: str
     pressed: list[str]
+    panels: list[str]
 
 
 def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400, 1000)) -> View:
@@ -68,6 +69,7 @@ def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400
         outside=reader.outside,
         tip=reader.tip,
         pressed=reader.pressed,
+        panels=reader.panels,
     )
 
 
@@ -82,6 +84,7 @@ class _Reader(HTMLParser):
         self.words: list[str] = []
         self.outside: list[str] = []
         self.pressed: list[str] = []
+        self.panels: list[str] = []
         self.tip = ""
         self._in_tip = False
         self._rows: list[list[str]] | None = None
@@ -97,6 +100,7 @@ class _Reader(HTMLParser):
             if address and not address.startswith(("#", "data:")):
                 self.outside.append(address)
         self.pressed += [attributes["aria-pressed"]] if attributes.get("aria-pressed") else []
+        self.panels += [attributes["data-panel"]] if attributes.get("data-panel") else []
         self._in_tip = attributes.get("id") == "tip" or (self._in_tip and tag in ("strong", "span"))
         self._silent = tag in ("script", "style", "noscript")
         if tag == "table":

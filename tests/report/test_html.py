@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from common.browser import View, look
-from common.run_folders import make_run, make_study
+from common.run_folders import add_classes, make_multilabel, make_run, make_study
 
 from sign.report.write import Report
 
@@ -87,13 +87,40 @@ def test_url_filters_sorts_and_opens_a_run(page: Path) -> None:
     assert opened["training.batch_size"] == "1024"
 
 
+def test_metrics_and_brief_runs_have_panels_of_their_own_and_classes_a_heat_map(tmp_path: Path) -> None:
+    runs = tmp_path / "outputs"
+    make_run(runs / "a", "mine", "MLP", score=0.7)
+    add_classes(runs / "a", ["cat", "dog <b>"])
+    make_run(runs / "b", "mine", "SIGN(2,0,0)", score=0.1)
+    make_multilabel(runs / "b")
+    make_run(runs / "c", "mine", "SIGN(3,0,0)", score=0.3, epochs=1)
+    make_run(runs / "d", "flickr-like", "S-GCN", score=0.9, experiment="flickr_sgcn")
+    config = runs / "d" / "config.yaml"
+    config.write_text(config.read_text().replace("name: flickr-like", "_target_: sign.datasets.synthetic.lookalike.X"))
+    view = look(Report.read([runs]).write(tmp_path / "report"), tmp_path)
+    assert view.console == []
+    panels = ("mine · accuracy", "mine · micro-F1", "mine · accuracy · brief runs", "flickr-like · accuracy")
+    for name in (*panels, "mine · val/accuracy", "mine · val/micro_f1"):
+        assert name in view.panels
+    assert "not drawn beside generated data" in view.text
+    assert "no published number" not in view.text
+    assert ["flickr-like", "0.502 ± 0.001 (generated data, not comparable)"] in [
+        [row[0], row[4]] for row in view.tables["table-results"]
+    ]
+    assert [row[1] for row in view.tables["table-brief"][1:]] == ["SIGN(3,0,0)"]
+    opened = view.tables[""]  # the only group with classes is open
+    assert opened[0] == ["class", "support", "precision", "recall", "F1"]
+    assert [row[0] for row in opened[1:]] == ["cat", "dog <b>", "", "cat", "dog <b>"]
+    assert "b" not in view.tags
+
+
 def test_clicks_sort_tables_and_hide_curves_and_hovering_shows_the_tooltip(page: Path) -> None:
     """The same page with a script at its end that clicks and moves the pointer."""
     touched = page.with_name("touched.html")
     touched.write_text(page.read_text() + f"<script>{INTERACTION}</script>")
     view = look(touched, page.parent, "dataset=flickr")
     assert view.console == []
-    means = [float(row[2].split()[0]) for row in view.tables["table-results"][1:]]
+    means = [float(row[3].split()[0]) for row in view.tables["table-results"][1:]]
     assert means == sorted(means)
     assert "seed " in view.tip
     assert view.pressed.count("false") == 2  # the group is hidden in both figures

@@ -4,11 +4,12 @@ import shlex
 import shutil
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 from rich.table import Column, Table
+from rich.text import Text
 
 from sign.config.configure import compose, configure, override
 from sign.config.identity import identity
@@ -16,7 +17,11 @@ from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.system import memory
 from sign.system.console import console
+from sign.system.text_files import visible
 from sign.validation import Range, Validated
+
+if TYPE_CHECKING:
+    from sign.store.maintenance import Entry
 
 EXPORTED = ("dataset.", "store.", "search.")  # sections whose settings an export holds, or that no run has
 
@@ -51,31 +56,40 @@ def main(cfg: DictConfig) -> None:
 
 
 def show(root: Path) -> None:
-    """Print a table of the stored hops."""
+    """Print a table of the stored hops; three columns of several lines fit into a narrow terminal."""
     from sign.store.maintenance import folders, read_entry
 
-    columns = [Column(name, justify="right", no_wrap=True) for name in ("hops", "rows", "size", "used")]
-    columns = [Column("data set"), Column("operator, folder", overflow="fold"), *columns]
-    table = Table(*columns, title=f"{root.resolve()}", title_justify="left", show_lines=True)
+    columns = [Column("data set", overflow="fold"), Column("operator, folder", overflow="fold")]
+    columns.append(Column("size", justify="right", no_wrap=True))
+    table = Table(*columns, title=Text(visible(f"{root.resolve()}")), title_justify="left", show_lines=True)
     total = 0
     for entry in map(read_entry, folders(root)):
-        size, key = entry.size(), entry.key
-        total += size
-        rows = next((f"{hop['shape'][0]:,}" for hop in entry.hops.values()), "")
-        scope = f"{key['scope']} graph, {key['dtype']}, " if key else ""
-        unreadable = "no manifest, or one of another version"
-        operator = (entry.folder.operator_text() or "features") if entry.folder else unreadable
-        table.add_row(
-            entry.path.parent.name,
-            f"{operator}\n[dim]{scope}{entry.path.name}[/dim]",
-            power_ranges(list(entry.hops)),
-            rows if key.get("rows") is None else f"{rows} used",
-            memory.format_size(size),
-            age_text(entry.unused_days()),
-        )
+        total += entry.size()
+        table.add_row(*(_cell(*lines) for lines in describe(entry)))
     console.print(table)
     free = memory.format_size(shutil.disk_usage(root).free)
     console.print(f"{memory.format_size(total)} in total; {free} free on the disk")
+
+
+def describe(entry: "Entry") -> list[tuple[str, ...]]:
+    """The cells of a folder of the store, as lines."""
+    hops, key = entry.hops, entry.key
+    rows = next((f"{hop['shape'][0]:,} rows" for hop in hops.values()), "")
+    powers = f"{'hop' if len(hops) == 1 else 'hops'} {power_ranges(list(hops))}" if hops else "no hops"
+    operator = (
+        (entry.folder.operator_text() or "features") if entry.folder else "no manifest, or one of another version"
+    )
+    scope = f"{key['scope']} graph, {key['dtype']}" if key else ""
+    return [
+        (entry.path.parent.name, powers, rows if key.get("rows") is None else f"{rows} used"),
+        (operator, scope, entry.path.name),
+        (memory.format_size(entry.size()), *(("used", age_text(entry.unused_days())) if entry.files() else ())),
+    ]
+
+
+def _cell(first: str, *others: str) -> Text:
+    below = "".join(f"\n{visible(line)}" for line in others if line)
+    return Text(visible(first)).append(below, style="dim")
 
 
 def verify(root: Path) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 from sign.report.groups import SEARCH, Group, group_runs
 from sign.report.run_records import RunRecord
 
-MAX_CLASSES = 60  # of a confusion matrix that is drawn
 MAX_GROUPS = 200
 
 
@@ -29,7 +28,6 @@ def _validation_score(record: RunRecord) -> float:
 
 def _classes(group: Group, record: RunRecord) -> dict[str, Any]:
     classes, counts = record.confusion or ([], [])
-    drawn = 0 < len(classes) <= MAX_CLASSES
     return {
         "dataset": group.dataset,
         "model": group.model,
@@ -37,7 +35,7 @@ def _classes(group: Group, record: RunRecord) -> dict[str, Any]:
         "label": group.label,
         "seed": record.seed,
         "rows": [{name: _finite(value) for name, value in row.items()} for row in record.per_class],
-        "confusion": {"classes": classes, "counts": counts} if drawn else None,
+        "confusion": {"classes": classes, "counts": counts} if classes else None,
     }
 
 

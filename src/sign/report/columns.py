@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sign.runs import SCORES
 from sign.system import memory
 from sign.system.text_files import visible
 
@@ -50,15 +51,14 @@ CONFIGURATION = (
 PAPER = ColumnSpec(
     "paper", "paper", "published", "as printed", spread="paper_std", digits="paper_digits", remark="paper_remark"
 )
-METRICS = {"accuracy": "accuracy", "micro_f1": "micro-F1"}  # that the paper reports
-FURTHER_METRICS = {"macro_f1": "macro-F1", "roc_auc": "ROC-AUC", "average_precision": "average precision"}
+FURTHER_METRICS = ("macro_f1", "roc_auc", "average_precision")  # that the paper does not report
 RESULT_COLUMNS = (
     *DATA_AND_MODEL,
     ColumnSpec("metric", "metric", hint="of ours and the paper's; the micro-F1 of single-label data is their accuracy"),
     ColumnSpec("mean", "ours", "score", "test split", spread="std"),
     PAPER,
     ColumnSpec("difference", "difference", "difference", "ours minus the paper's; coloured beyond both deviations"),
-    *(ColumnSpec(key, title, "score", "test split", spread=f"{key}_std") for key, title in FURTHER_METRICS.items()),
+    *(ColumnSpec(key, SCORES[key], "score", "test split", spread=f"{key}_std") for key in FURTHER_METRICS),
     ColumnSpec("val_mean", "validation", "score", "ours, on the validation split", spread="val_std"),
     ColumnSpec("runs", "runs", "count", "finished runs, one per seed"),
     ColumnSpec("epochs", "epochs", "count", "of the longest run"),

@@ -12,6 +12,7 @@ from sign.report.entries import Entries
 from sign.runs import CONFIG, EPOCHS, METRICS, RUN, Run, find_runs
 
 TRACKER_FOLDER = "wandb"  # within a run folder; holds files of the same names
+MAX_CLASSES = 60  # of a confusion matrix; larger ones are neither read nor drawn
 Part = TypeVar("Part")
 FlatConfig = dict[str, Any]  # values by dotted name: {"model.p": 2}
 
@@ -20,7 +21,7 @@ FlatConfig = dict[str, Any]  # values by dotted name: {"model.p": 2}
 class RunRecord:
     """A readable run; ``metrics`` is None while it is not finished.
 
-    ``per_class`` and ``confusion`` are those of the test split, where the run recorded them.
+    ``per_class`` and ``confusion`` are those of the test split, if the run recorded them.
     """
 
     folder: str
@@ -96,8 +97,8 @@ def _read(run: Run, problems: list[FolderProblem]) -> RunRecord:
         products=description.integer("products"),
         rows_computed=description.integer("rows_computed"),
         rows_saved=description.integer("rows_saved"),
-        per_class=_part(run, run.per_class, problems) or [],
-        confusion=_part(run, run.confusion, problems),
+        per_class=(per_class := _part(run, run.per_class, problems) or []),
+        confusion=_part(run, run.confusion, problems) if len(per_class) <= MAX_CLASSES else None,
     )
 
 

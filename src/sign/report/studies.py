@@ -43,7 +43,7 @@ def _study(file: Path) -> dict[str, Any]:
         "folder": str(file.parent),
         "dataset": "".join(file.absolute().parts[-4:-3]),  # <data set>/<model>/<study>/study.json
         "metric": description.name("metric"),
-        "direction": direction,
+        "better": "higher" if direction == "maximize" else "lower",
         "importances": dict(sorted(importances.items(), key=lambda item: -item[1])),
         "trials": trials,
     }

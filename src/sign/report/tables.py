@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sign.report.columns import FURTHER_METRICS, METRICS
+from sign.report.columns import FURTHER_METRICS
 from sign.report.groups import SEARCH, Group, differences, group_runs
 from sign.report.reference import reference
 from sign.report.run_records import FolderProblem, RunRecord
-from sign.runs import HOP_COSTS, natural_order
+from sign.runs import HOP_COSTS, SCORES, natural_order
 
 Row = dict[str, Any]
 # Pairs of the paper's metric and ours; the accuracy of single-label data is their micro-F1.
@@ -50,7 +50,7 @@ def _comparison(group: Group) -> Row:
     difference = mean - paper.mean if paper and paper.comparable and mean is not None else None
     spread = (std or 0.0) + ((paper.std or 0.0) if paper else 0.0)
     return _identity(group) | {
-        "metric": METRICS[metric],
+        "metric": SCORES[metric],
         "runs": runs,
         "mean": mean,
         "std": std,
@@ -134,7 +134,7 @@ def _run(record: RunRecord) -> Row:
     metrics = record.metrics or {}
     return _fields(record, "dataset", "model", "experiment", "job_type", "seed", "started", "folder") | {
         "state": "unfinished" if record.metrics is None else "finished",
-        "metric": METRICS[record.metric],
+        "metric": SCORES[record.metric],
         "test": metrics.get(f"test/{record.metric}"),
         "val": metrics.get(f"val/{record.metric}"),
         "train": metrics.get(f"train/{record.metric}"),

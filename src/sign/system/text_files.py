@@ -1,13 +1,10 @@
 """Small text files that others may have written, read within limits, and their text made safe to show."""
 
-import re
 import stat
+import unicodedata
 from pathlib import Path
 
 from sign.errors import SignError, reason
-
-# Control characters, which a terminal obeys; marks that reorder or hide text; surrogates, which no file can hold.
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb]")
 
 
 def read_text(file: Path, max_bytes: int) -> str:
@@ -36,9 +33,19 @@ def read_text(file: Path, max_bytes: int) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Show characters that would change how the text around them is shown by their codes.
+    r"""Show the codes of characters that would change how the text around them is shown.
+
+    These are control characters, which a terminal obeys, marks that reorder or hide text, line breaks, and surrogates,
+    which no file can hold.
 
     >>> print(visible("a\x1b[31mb\u202ec\nd"))
     a\x1b[31mb\u202ec\nd
     """
-    return UNSAFE.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter.isprintable() or unicodedata.category(letter) == "Zs"
+        else letter.encode("unicode_escape", "surrogatepass").decode()
+        for letter in text
+    )

@@ -96,8 +96,7 @@ function drawStudy(host, study) {
   const importance = Object.entries(study.importances).map(([name, value]) => ({ name, value }));
   const left = make("div", { class: "plot" });
   const right = make("div", { class: "plot" });
-  const better = study.direction === "maximize" ? "higher" : "lower";
-  const note = make("span", { class: "quiet" }, `${study.metric}, ${better} is better; the line is the best so far`);
+  const note = make("span", { class: "quiet" }, `${study.metric}, ${study.better} is better; the line is the best so far`);
   host.replaceChildren(
     make("figure", null, make("figcaption", null, make("strong", null, "Trials"), " ", note), left),
     make("figure", null, make("figcaption", null, make("strong", null, "Importance of hyperparameters")), right),
