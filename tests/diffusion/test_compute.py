@@ -23,6 +23,7 @@ from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.base import Operator
 from sign.operators.directed import DirectedAdjacency
 from sign.operators.heat import HeatKernel
+from sign.operators.ppr import PersonalizedPageRank
 from sign.store.store import Store
 from sign.testing import graph_of, path
 
@@ -73,12 +74,15 @@ def test_all_rows_are_needed_if_all_are_used_or_a_power_is_several_products(
     assert needed_rows(operator, operator.matrix(path(9)), used, {2}, 0) == {1: None, 2: None}
 
 
-def source(store: Path, engine: Engine | None = None, graph: Graph | None = None, **changes: Any) -> HopSource:
+def source(
+    store: Path, engine: Engine | None = None, graph: Graph | None = None, dtype: Any = "float32", **changes: Any
+) -> HopSource:
     """The first two powers on a path of nine nodes, of which two are used."""
     graph = graph or replace(path(9), train=np.array([0, 1]))
     (scope,) = scopes(graph, FeatureScaling("none"))
     fields: dict[str, Any] = {"scope": scope, "letter": "p", "operator": ADJACENCY, "powers": range(1, 3)} | changes
-    return HopSource("toy", engine=engine or LocalEngine(threads=1), store=Store(str(store)), totals=Totals(), **fields)
+    fields |= {"engine": engine or LocalEngine(threads=1), "store": Store(str(store), dtype)}
+    return HopSource("toy", totals=Totals(), **fields)
 
 
 def test_the_second_call_finds_what_the_first_stored(tmp_path: Path) -> None:
@@ -109,10 +113,51 @@ def test_an_engine_that_yields_too_few_values_is_an_error(tmp_path: Path, by: st
 def test_values_that_are_not_finite_are_not_stored(tmp_path: Path) -> None:
     features = np.full((5, 1), 6e4, np.float32)  # float16 ends at 65504; the centre of a star gets 1.46 times as much
     star = graph_of([(0, leaf) for leaf in range(1, 5)], 5, features=features)
-    half = replace(source(tmp_path, graph=star), store=Store(str(tmp_path), "float16"))
-    with pytest.raises(SignError, match=r"some values are not finite in float16, the type of the store \(store"):
+    half = source(tmp_path, graph=star, dtype="float16")
+    with pytest.raises(SignError, match=r"some values are not finite in float16, the type of the store; use store"):
         load_or_compute(half)
     assert half.folder(None).hops() == {}
+
+
+@pytest.mark.parametrize("operator", [ADJACENCY, HeatKernel(), PersonalizedPageRank()])
+def test_sums_that_overflow_float32_are_not_stored(tmp_path: Path, operator: Operator) -> None:
+    star = graph_of([(0, leaf) for leaf in range(1, 5)], 5, features=np.full((5, 1), 3e38, np.float32))
+    broken = source(tmp_path, graph=star, operator=operator)
+    with pytest.raises(SignError, match=r"some values are not finite in float32, the type of the store; scale the fea"):
+        load_or_compute(broken)
+    assert broken.folder(None).hops() == {}
+
+
+FEATURES = {"letter": "X", "operator": None, "powers": range(1)}
+
+
+@pytest.mark.parametrize("hops", [FEATURES, {}])
+@pytest.mark.parametrize(("dtype", "scale"), [("float16", 1e-5), ("float16", 1e-9), ("float32", 1e-40)])
+def test_values_below_the_range_of_the_type_are_not_stored(
+    tmp_path: Path, dtype: Any, scale: float, hops: dict[str, Any]
+) -> None:
+    small = graph_of([(0, 1), (1, 2)], 3, features=np.full((3, 2), scale, np.float32))
+    broken = source(tmp_path, graph=small, **hops, dtype=dtype)
+    with pytest.raises(SignError, match=rf"below .* in {dtype}, the type of the store; .*scaling.features"):
+        load_or_compute(broken)
+    assert broken.folder(None).hops() == {}
+    assert not list(tmp_path.rglob("*.npy"))
+
+
+def test_small_values_beside_large_ones_and_rows_of_zeros_are_stored(tmp_path: Path) -> None:
+    features = np.array([[1, 1e-9], [1e-9, 1e-3], [0, 0]], np.float32)
+    half = source(tmp_path, graph=graph_of([(0, 1)], 3, features=features), **FEATURES, dtype="float16")
+    (hop,) = load_or_compute(half)
+    assert (hop.array == features.astype(np.float16)).all()
+    zeros = source(tmp_path, graph=graph_of([(0, 1)], 3, features=features * 0), dtype="float16")
+    assert not any(hop.array.any() for hop in load_or_compute(zeros))
+
+
+def test_a_node_whose_features_would_all_become_zero_is_named(tmp_path: Path) -> None:
+    features = np.array([[1, 1], [1e-9, -1e-9], [1, 0]], np.float32)
+    half = source(tmp_path, graph=graph_of([(0, 1)], 3, features=features), **FEATURES, dtype="float16")
+    with pytest.raises(SignError, match=r"those of node 1 are below 3e-08, which is zero in float16.*dtype=float32"):
+        load_or_compute(half)
 
 
 def test_missing_hops_without_a_graph_are_named(tmp_path: Path) -> None:

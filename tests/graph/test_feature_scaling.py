@@ -63,3 +63,38 @@ def test_hop_rows_get_unit_length_and_zero_rows_stay() -> None:
     assert (untouched == rows).all()
     scale_hop_rows(rows, "l2")
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0], [-1, 0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-44, 1e-24, 1e-15, 1, 1e18, 1e20, 3e38])
+def test_rows_of_any_magnitude_get_unit_length(scale: float) -> None:
+    rows = (np.array([[1, -1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]]) * scale).astype(np.float32)
+    scale_hop_rows(rows, "l2")
+    np.testing.assert_allclose(rows, [[0.5**0.5, -(0.5**0.5), 0, 0], [0] * 4, [0.5] * 4], rtol=1e-6)
+
+
+def test_unit_length_of_ordinary_rows_is_the_plain_formula_to_the_last_bit() -> None:
+    rng = np.random.default_rng(0)
+    rows = (rng.normal(size=(500, 30)) * 10.0 ** rng.uniform(-12, 17, (500, 1))).astype(np.float32)
+    plain = rows / np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    rows[::7] *= np.float32(1e-30)  # beside rows that are not ordinary
+    scale_hop_rows(rows, "l2")
+    ordinary = np.arange(500) % 7 > 0
+    assert (rows[ordinary] == plain[ordinary]).all()
+
+
+def test_row_sums_beyond_float32_are_summed_in_double(graph: Graph) -> None:
+    rows = np.array([[3e38, -3e38], [1e-44, 1e-44], [0.1, 0.3]], np.float32)
+    scaled = FeatureScaling.fit("row_sum", graph).apply(rows)
+    np.testing.assert_allclose(scaled, [[0.5, -0.5], [0.5, 0.5], [0.25, 0.75]], rtol=1e-6)
+    assert (scaled[2] == rows[2] / np.abs(rows[2]).sum()).all()
+
+
+@pytest.mark.parametrize("scale", [1e-44, 1e-38, 1e30, 3e38])
+def test_columns_of_any_magnitude_are_standardized(graph: Graph, scale: float) -> None:
+    features = np.ones((20, 2), np.float32)
+    features[::2] = -1
+    features[:, 0] *= np.float32(scale)
+    scaled = FeatureScaling.fit("standardize", replace(graph, features=features)).apply(features)
+    assert np.isfinite(scaled).all()
+    np.testing.assert_allclose(scaled[:, 0], scaled[:, 1], rtol=1e-5)
+    np.testing.assert_allclose(np.abs(scaled), 1, rtol=1e-5)

@@ -14,14 +14,13 @@ import numpy as np
 
 from sign.diffusion.hops import Hop
 from sign.engines.base import Diffusion, Engine, FeatureSource, NodeRows
-from sign.engines.powers import as_stored
 from sign.engines.progress import reach
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
 from sign.graph.csr import Array
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator
-from sign.store.store import Draft, HopFolder, Store
+from sign.store.store import Draft, HopFolder, Store, remedy
 from sign.system import arrays
 from sign.system.hashing import digest
 
@@ -149,14 +148,26 @@ def _store_features(source: HopSource, origin: Origin, used: NodeRows, draft: Dr
     """Store the scaled features; return the seconds that it took."""
     began = time.perf_counter()
     for position, rows in arrays.gather(origin.graph.features, used):
-        values = as_stored(origin.scaling.apply(rows), source.store.dtype)
-        _check_finite(values, "the features")
-        draft.array[position] = values
-        arrays.release(draft.array[position])
+        values = origin.scaling.apply(rows)
+        if source.store.dtype != "float32":
+            _check_rows(values, source.store.dtype, position if used is None else used[position])
+        draft.write(position, values)
     seconds = time.perf_counter() - began
     draft.commit(seconds, 0)
     source.completed(1)
     return seconds
+
+
+def _check_rows(values: Array, dtype: str, nodes: slice | Array) -> None:
+    """Raise if a row that is not zero would be zero in the type of the store."""
+    zero = float(np.finfo(dtype).smallest_subnormal) / 2  # up to here, values round to zero
+    largest = np.abs(values).max(axis=1)
+    if len(lost := np.flatnonzero((largest > 0) & (largest <= zero))):
+        node = nodes.start + lost[0] if isinstance(nodes, slice) else nodes[lost[0]]
+        raise SignError(
+            f"the features: those of node {node} are below {zero:.1g}, which is zero in {dtype}, the type of the "
+            f"store; {remedy(dtype)}"
+        )
 
 
 def _diffusion(
@@ -186,10 +197,7 @@ def _store_powers(source: HopSource, diffusion: Diffusion, drafts: Mapping[int, 
     began = time.perf_counter()
     with closing(source.engine.powers(diffusion)) as blocks:
         for power, rows, columns, values in blocks:
-            _check_finite(values, str(operator))
-            array = drafts[power].array
-            array[rows, columns] = values
-            arrays.release(array[rows])
+            drafts[power].write(rows, values, columns)
             missing[power] -= values.size
             del values  # a view of the engine's memory, which it reuses
             seconds[power] += time.perf_counter() - began
@@ -230,9 +238,3 @@ def needed_rows(
                 read[others] = True
         rows = None if read.all() else np.flatnonzero(read)
     return dict(reversed(needed.items()))
-
-
-def _check_finite(values: Array, what: str) -> None:
-    """Raise unless all values are finite."""
-    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-        raise SignError(f"{what}: some values are not finite in {values.dtype}, the type of the store (store.dtype)")

@@ -79,5 +79,5 @@ def _copy_hop(hop: Hop, scope: Scope, store: Store, dataset: str) -> None:
     folder = store.folder(dataset, **key)
     with folder.locked(), folder.draft(hop.power, (len(nodes), scope.features)) as draft:
         for position, values in arrays.gather(hop.array, hop.positions(nodes)):
-            draft.array[position] = values
+            draft.write(position, values)
         draft.commit(hop.seconds, hop.products)

@@ -22,7 +22,8 @@ NodeRows: TypeAlias = Array | None  # sorted nodes; None stands for all
 class Block(NamedTuple):
     """Values of one power, for a slice of the used rows and a slice of the columns.
 
-    ``values`` may be a view that is valid until the next block is requested.
+    ``values`` are float32, or already rounded to the type of the store; they may be a view that is valid until the
+    next block is requested.
     """
 
     power: int
@@ -52,7 +53,7 @@ class Diffusion:
     rows: Mapping[int, NodeRows]  # for each power, in ascending order, the rows that later powers or the result read
     wanted: Collection[int]  # the powers that are yielded
     used: NodeRows = None  # the rows of the wanted powers that are yielded
-    dtype: str = "float32"  # of the yielded values; every power is rounded to it before the next is computed
+    dtype: str = "float32"  # of the store; every power is rounded to it before the next is computed
 
     @property
     def columns(self) -> int:

@@ -29,19 +29,20 @@ def powers(
 ) -> Iterator[tuple[int, Floats]]:
     """Yield each wanted power of the operator applied to ``x``, some columns of ``diffusion.x``.
 
-    With ``overwrite``, a yielded array is valid until the next one is requested: where a power is one product, two
-    arrays, of which ``x`` is one, take turns, because fresh memory is slow.
+    A power is rounded to ``diffusion.dtype`` after it was yielded. With ``overwrite``, a yielded array is valid until
+    the next one is requested: where a power is one product, two arrays, of which ``x`` is one, take turns, because
+    fresh memory is slow.
     """
     operator = diffusion.operator
     spare = np.empty_like(x) if overwrite and operator.is_one_product else None
     for power, rows in diffusion.rows.items():
         result = _apply(diffusion, x, product, rows, spare)
         x, spare = result, x if result is spare else None
+        if power in diffusion.wanted:
+            yield power, x
         if diffusion.dtype != "float32":  # as the store has it: continuing from there gives the same
             for _, part in row_parts(diffusion, rows):
                 x[part] = as_stored(x[part], diffusion.dtype)
-        if power in diffusion.wanted:
-            yield power, x
 
 
 def by_products(engine: Engine, diffusion: Diffusion) -> Generator[Block]:
@@ -52,7 +53,7 @@ def by_products(engine: Engine, diffusion: Diffusion) -> Generator[Block]:
         product = _tracked(engine, share * (columns.stop - columns.start))
         for power, x in powers(diffusion, _load(diffusion, columns), product, overwrite=True):
             for part, rows in row_parts(diffusion, diffusion.used):
-                yield Block(power, part, columns, as_stored(x[rows], diffusion.dtype))
+                yield Block(power, part, columns, x[rows])
             del x  # or it would stay while the next columns are loaded
 
 
@@ -65,7 +66,7 @@ def row_parts(diffusion: Diffusion, rows: NodeRows) -> Iterator[tuple[slice, sli
 
 
 def as_stored(values: Array, dtype: str) -> Array:
-    """Return values as the store has them; the caller checks that they are finite."""
+    """Return values as the store has them; the store checks that its type can hold them."""
     with np.errstate(over="ignore"):
         return values.astype(dtype, copy=False)
 
@@ -77,7 +78,8 @@ def _apply(diffusion: Diffusion, x: Floats, product: RowProduct, rows: NodeRows,
     def operator_product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
         return product(matrix, x, rows, free.pop() if out is None and free else out)
 
-    result = diffusion.operator.apply(diffusion.matrix, x, operator_product)
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused where they are stored
+        result = diffusion.operator.apply(diffusion.matrix, x, operator_product)
     if not isinstance(result, np.ndarray) or result.shape != x.shape:
         shape = getattr(result, "shape", type(result).__name__)
         raise SignError(

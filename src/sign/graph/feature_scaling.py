@@ -12,6 +12,9 @@ from sign.system import arrays
 from sign.system.hashing import digest
 
 PARAMETERS = ("mean", "deviation")
+# Where arithmetic in float32 neither overflows nor underflows: deviations and means of columns, squared norms of rows.
+SAFE_DEVIATION = (1e-30, 1e30)
+SAFE_SQUARES = (1e-30, np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,10 @@ class FeatureScaling:
         mean = _moment(graph, np.zeros(graph.features.shape[1]), 1)
         deviation = np.sqrt(_moment(graph, mean, 2))
         deviation[deviation == 0] = 1
-        return cls(method, mean.astype(np.float32), deviation.astype(np.float32))
+        low, high = SAFE_DEVIATION
+        safe = deviation.min() >= low and max(deviation.max(), np.abs(mean).max()) <= high
+        dtype = np.float32 if safe else np.float64  # in which rows are scaled
+        return cls(method, mean.astype(dtype), deviation.astype(dtype))
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> "FeatureScaling":
@@ -42,12 +48,14 @@ class FeatureScaling:
         mean, deviation = (values[name] for name in PARAMETERS)
         if mean is None:
             return cls(values["method"])
-        return cls(values["method"], np.array(mean, np.float32), np.array(deviation, np.float32))
+        return cls(values["method"], *(np.array(parameter, values["dtype"]) for parameter in (mean, deviation)))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the method and its parameters as plain values, which a checkpoint keeps."""
-        plain = {name: None if (values := getattr(self, name)) is None else values.tolist() for name in PARAMETERS}
-        return {"method": self.method, **plain}
+        if self.mean is None or self.deviation is None:
+            return {"method": self.method, **dict.fromkeys(PARAMETERS)}
+        parameters = {"mean": self.mean.tolist(), "deviation": self.deviation.tolist()}
+        return {"method": self.method, "dtype": str(self.mean.dtype), **parameters}
 
     @property
     def fingerprint(self) -> str:
@@ -56,14 +64,27 @@ class FeatureScaling:
 
     def apply(self, features: Array, columns: slice = slice(None)) -> Floats:
         """Return ``columns`` of the scaled rows, as float32."""
+        if self.mean is not None and self.deviation is not None:
+            rows = features[:, columns].astype(self.mean.dtype)
+            with np.errstate(over="ignore"):  # by values far from those of training nodes; the store refuses them
+                rows -= self.mean[columns]
+                rows /= self.deviation[columns]
+                return rows.astype(np.float32, copy=False)
         rows = features[:, columns].astype(np.float32)
         if self.method == "row_sum":
-            sums = np.abs(features.astype(np.float32, copy=False)).sum(axis=1, keepdims=True)
-            rows /= np.where(sums > 0, sums, 1)
-        elif self.mean is not None and self.deviation is not None:
-            rows -= self.mean[columns]
-            rows /= self.deviation[columns]
+            rows /= _absolute_sums(features.astype(np.float32, copy=False))
         return rows
+
+
+def _absolute_sums(rows: Floats) -> Array:
+    """Return the sum of absolute values of each row as a column, 1 for zero rows; in double where float32 overflows."""
+    magnitudes = np.abs(rows)
+    with np.errstate(over="ignore"):
+        sums: Array = magnitudes.sum(axis=1, keepdims=True)
+    if not (finite := np.isfinite(sums)).all():
+        # where the sum is finite, a quotient in double rounds to the same float32
+        sums = np.where(finite, sums, magnitudes.sum(axis=1, keepdims=True, dtype=np.float64))
+    return np.where(sums > 0, sums, 1)
 
 
 def _moment(graph: Graph, center: Array, power: int) -> Array:
@@ -77,5 +98,13 @@ def _moment(graph: Graph, center: Array, power: int) -> Array:
 def scale_hop_rows(rows: Floats, method: str) -> None:
     """Scale the rows of one hop in place: ``l2`` gives each row unit length (zero rows are unchanged)."""
     if method == "l2":
-        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+        squares = np.einsum("ij,ij->i", rows, rows)
+        low, high = SAFE_SQUARES
+        unsafe = np.flatnonzero(~((squares >= low) & (squares <= high)))
+        unsafe = unsafe[rows[unsafe].any(axis=1)]
+        if len(unsafe):
+            scaled = rows[unsafe] / np.abs(rows[unsafe]).max(axis=1, keepdims=True)
+            rows[unsafe] = scaled
+            squares[unsafe] = np.einsum("ij,ij->i", scaled, scaled)
+        norms = np.sqrt(squares)[:, None]
         rows /= np.where(norms > 0, norms, 1)

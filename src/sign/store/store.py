@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 import sign
+from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.system import arrays, locks
 from sign.system.atomic_files import publish, temporary_file, write_json
@@ -116,16 +117,47 @@ class HopFolder:
             return False
 
 
-@dataclass(frozen=True)
+@dataclass
 class Draft:
-    """A hop that is being written, as an array in a temporary file."""
+    """A hop that is being written, as an array in a temporary file.
+
+    It is refused if the type of the store cannot hold it: if a value is not finite, or if the largest is below the
+    normal range of the type, where precision is lost. Smaller values beside larger ones are harmless.
+    """
 
     folder: HopFolder
     power: int
     array: Array
+    largest: float = 0.0  # magnitude so far, before rounding
+
+    def write(self, rows: slice, values: Array, columns: slice = slice(None)) -> None:
+        """Write some rows and columns, rounded to the type of the store, and release their memory.
+
+        Raises
+        ------
+        SignError
+            If a value is not finite in that type.
+        """
+        if values.size:
+            largest = np.abs(np.array([values.min(), values.max()])).max()  # nan if one value is
+            with np.errstate(over="ignore"):
+                if not np.isfinite(largest.astype(self.array.dtype)):
+                    raise self._error("some values are not finite")
+                self.array[rows, columns] = values
+            self.largest = max(self.largest, float(largest))
+            arrays.release(self.array[rows])
 
     def commit(self, seconds: float, products: int) -> None:
-        """Make the complete array a hop: rename its file, then record it in the manifest."""
+        """Make the complete array a hop: rename its file, then record it in the manifest.
+
+        Raises
+        ------
+        SignError
+            If all values are too small for the type of the store.
+        """
+        normal = float(np.finfo(self.array.dtype).smallest_normal)
+        if 0 < self.largest < normal:
+            raise self._error(f"the largest value is {self.largest:.1g}, and below {normal:.1g} precision is lost")
         file, checksum = self.folder.file(self.power), digest(self.array)
         self.array.flush()  # type: ignore[attr-defined]
         publish(file)
@@ -139,6 +171,16 @@ class Draft:
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         }
         self.folder._record(self.power, entry)
+
+    def _error(self, problem: str) -> SignError:
+        what, dtype = self.folder.operator_text() or "the features", self.array.dtype
+        return SignError(f"{what}: {problem} in {dtype}, the type of the store; {remedy(str(dtype))}")
+
+
+def remedy(dtype: str) -> str:
+    """Return what to do about values that a type cannot hold."""
+    scale = "scale the features (scaling.features=standardize or row_sum)"
+    return scale if dtype == "float32" else f"use store.dtype=float32, or {scale}"
 
 
 def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
