@@ -17,7 +17,7 @@ from sign.diffusion.hops import Hops
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
-from sign.system.atomic_files import create_unique_folder, write_json, write_text
+from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
 from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
 from sign.training.distributed import broadcast, on_failure, rank, rank_zero_first
@@ -52,7 +52,8 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
     try:
         metrics = fit_and_test(settings.training, settings.device, data, task, folder, loggers, settings.ckpt_path)
         if not rank():
-            write_json(folder / METRICS, dict(sorted(metrics.items())))
+            with write_errors(folder, "paths.output_dir"):
+                write_json(folder / METRICS, dict(sorted(metrics.items())))
     finally:
         if not rank():
             settings.tracker.finish(loggers, Run(folder), [part / MANIFEST for part in data.hops.folders])
@@ -77,17 +78,18 @@ def create_run_folder(settings: Settings, hops: Hops) -> Path:
 
     It is ``settings.run_folder``, the folder of the checkpoint to resume, or a new one.
     """
-    if settings.run_folder:
-        folder = settings.run_folder
-        folder.mkdir(parents=True, exist_ok=True)
-    elif resumed := run_folder_of(settings.ckpt_path):
-        folder = resumed
-    else:
-        parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
-        folder = create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
-    write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.config)))
-    if not (folder / RUN).exists():  # a resumed run keeps its description
-        write_json(folder / RUN, describe(settings, hops))
+    with write_errors(settings.output_dir, "paths.output_dir"):
+        if settings.run_folder:
+            folder = settings.run_folder
+            folder.mkdir(parents=True, exist_ok=True)
+        elif resumed := run_folder_of(settings.ckpt_path):
+            folder = resumed
+        else:
+            parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
+            folder = create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
+        write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.config)))
+        if not (folder / RUN).exists():  # a resumed run keeps its description
+            write_json(folder / RUN, describe(settings, hops))
     return folder
 
 

@@ -2,9 +2,12 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from sign.errors import SignError, reason
 
 
 def create_unique_folder(parent: Path, name: str) -> Path:
@@ -29,7 +32,7 @@ def write_text(file: Path, text: str, durable: bool = False) -> None:
     write_bytes(file, text.encode(), durable)
 
 
-def write_bytes(file: Path, content: bytes, durable: bool = False) -> None:
+def write_bytes(file: Path, content: bytes | memoryview, durable: bool = False) -> None:
     """Write a file atomically: readers see the previous content or the new one.
 
     With ``durable``, the new content is on disk when the function returns.
@@ -43,6 +46,17 @@ def write_bytes(file: Path, content: bytes, durable: bool = False) -> None:
             temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_errors(path: Path, setting: str) -> Iterator[None]:
+    """Turn errors of writing a file, or to a folder, into one message; ``setting`` is where the folder is set."""
+    try:
+        yield
+    except OSError as error:
+        raise SignError(
+            f"{path}: cannot be written ({reason(error).lower()}); make room, or set {setting} to another folder"
+        ) from error
 
 
 def temporary_file(file: Path) -> Path:

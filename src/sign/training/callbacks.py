@@ -15,7 +15,7 @@ from pytorch_lightning.callbacks import Checkpoint, EarlyStopping, LambdaCallbac
 
 from sign.graph.graph import SPLITS
 from sign.runs import Run
-from sign.system.atomic_files import write_text
+from sign.system.atomic_files import write_errors, write_text
 from sign.system.console import progress
 
 REFRESH = 0.1  # seconds between two updates of the progress bar
@@ -89,7 +89,8 @@ class EpochLog(pl.Callback):
             writer = csv.DictWriter(text, list(rows[0]))
             writer.writeheader()
             writer.writerows({**row, "epoch": int(row["epoch"])} for row in rows)
-            write_text(self.file, text.getvalue())
+            with write_errors(self.file, "paths.output_dir"):
+                write_text(self.file, text.getvalue())
             self.seconds = rows[-1]["seconds/training"]
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
@@ -106,7 +107,7 @@ class EpochLog(pl.Callback):
 
     def _append(self, row: dict[str, Any]) -> None:
         new = not self.file.exists()
-        with self.file.open("a", newline="") as stream:
+        with write_errors(self.file, "paths.output_dir"), self.file.open("a", newline="") as stream:
             writer = csv.DictWriter(stream, list(row))
             if new:
                 writer.writeheader()

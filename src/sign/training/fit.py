@@ -23,6 +23,7 @@ from sign.training.callbacks import (
     keep_sigterm_handler,
     silence_lightning,
 )
+from sign.training.checkpoint_io import AtomicCheckpointIO
 from sign.training.datamodule import SIGNDataModule
 from sign.training.distributed import current_rank
 from sign.training.ranks import uses_gpu
@@ -49,6 +50,7 @@ def fit_and_test(
         **_rank_options(device),
         max_epochs=training.max_epochs,
         callbacks=callbacks,
+        plugins=[AtomicCheckpointIO()],
         logger=loggers or False,
         default_root_dir=folder,
         enable_progress_bar=False,
