@@ -8,13 +8,17 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import wandb
 
 from sign.config.settings import Settings
 from sign.experiments.run import run
 from sign.runs import Run
+from sign.system.atomic_files import create_unique_folder
 from sign.tracking.base import RunInfo
+from sign.tracking.run_tables import TrackerTable
 from sign.tracking.wandb import WandB
 
 SMALL = ("model.p=1", "training.max_epochs=3", "logger=wandb")
@@ -47,7 +51,7 @@ def table(run: Path, name: str) -> dict:
 
 @pytest.mark.slow
 def test_offline_run_has_epochs_summary_tables_and_artifacts(configured: Callable[..., Settings]) -> None:
-    settings = configured(*SMALL, "logger.checkpoints=true")
+    settings = configured(*SMALL, "logger.checkpoints=true", "training.batch_size=50")
     settings = replace(
         settings, experiment="flickr_sign_401", job_type="reproduce", group="flickr"
     )  # to have something published
@@ -59,6 +63,7 @@ def test_offline_run_has_epochs_summary_tables_and_artifacts(configured: Callabl
     assert opened["display_name"].startswith("cora SIGN(1,0,0)")
     epochs = [record["item"] for record in found["history"] if "val/loss" in record["item"]]
     assert len(epochs) == numbers["epochs"] == 3
+    assert [(row["epoch"], row["_step"]) for row in epochs] == [(0, 3), (1, 6), (2, 9)]  # 140 training nodes
     assert {"epoch", "train/loss", "val/accuracy", "seconds/epoch", "seconds/training"} <= set(epochs[0])
     summary = {}
     for record in found["summary"]:
@@ -74,6 +79,63 @@ def test_offline_run_has_epochs_summary_tables_and_artifacts(configured: Callabl
     kinds = {record["type"]: record["name"] for record in found["artifact"]}
     assert kinds["hops"] == "hops-cora-SIGN-1-0-0-"
     assert kinds["model"] == "checkpoint-cora-SIGN-1-0-0--seed0"
+
+
+def opened(tracker: WandB, folder: Path) -> Any:
+    (logger,) = tracker.start(RunInfo("run", "group", "train", ["tag"], {}, folder))
+    return logger
+
+
+@pytest.mark.slow
+def test_a_resumed_run_continues_its_run_of_wandb_at_the_step_of_the_optimiser(tmp_path: Path) -> None:
+    tracker, ids = WandB(mode="offline"), []
+    for steps in ((30, 60), (60, 90)):  # interrupted after step 60 and resumed from the checkpoint of step 30
+        logger = opened(tracker, tmp_path)
+        for step in steps:
+            logger.log_metrics({"epoch": step // 30, "val/loss": 0.5}, step=step)
+        ids.append(logger.experiment.id)
+        tracker.finish([logger], Run(tmp_path), [])
+    assert ids[0] == ids[1] == (tmp_path / "wandb-id.txt").read_text().strip()
+    files = sorted(tmp_path.rglob("run-*.wandb"))
+    assert {file.stem for file in files} == {f"run-{ids[0]}"}
+    rows = [[record["item"] for record in records(file.parent)["history"]] for file in files]
+    assert [[(row["_step"], row["epoch"]) for row in part] for part in rows] == [[(30, 1), (60, 2)], [(60, 2), (90, 3)]]
+
+
+def test_two_runs_are_two_runs_of_wandb(tmp_path: Path) -> None:
+    tracker = WandB(mode="offline")
+    loggers = [opened(tracker, create_unique_folder(tmp_path, "run")) for _ in range(2)]
+    assert len({logger.experiment.id for logger in loggers}) == 2
+    tracker.finish(loggers, Run(tmp_path), [])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("WANDB_SILENT", "", "WANDB_SILENT=: Input should be a valid boolean"),
+        ("WANDB_CONSOLE", "loud", "WANDB_CONSOLE=loud: Input should be"),
+        ("WANDB_MODE", "sometimes", "WANDB_MODE=sometimes: choose one of"),
+        ("WANDB_RUN_ID", "a/b", "Run ID cannot contain"),
+    ],
+)
+def test_a_variable_that_wandb_rejects_does_not_stop_a_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture,
+    variable: str, value: str, message: str,
+) -> None:  # fmt: skip
+    monkeypatch.setenv(variable, value)
+    wandb.teardown()  # it reads its variables once per process
+    assert WandB().start(RunInfo("run", "group", "train", ["tag"], {}, tmp_path)) == []
+    assert f"W&B: the run continues without it ({message}" in caplog.text.replace("UsageError: ", "")
+    assert not (tmp_path / "wandb-id.txt").exists()
+
+
+def test_tables_that_cannot_be_sent_do_not_stop_a_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("WANDB_MODE", "sometimes")
+    info = RunInfo("table", "group", "reproduce", ["tag"], {}, tmp_path)
+    WandB().log_tables(info, {"products": TrackerTable(["name"], [["p1"]])})
+    assert "W&B: products are not sent (WANDB_MODE=sometimes: choose one of" in caplog.text
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import logging
 import netrc
 import os
 import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from urllib.request import urlopen
 
 from sign.errors import SignError
 from sign.runs import CHECKPOINTS, Run
+from sign.system.atomic_files import write_text
 from sign.tracking import run_tables
 from sign.tracking.base import RunInfo, Tracker
 from sign.tracking.run_tables import TrackerTable
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pytorch_lightning.loggers import Logger
 
 log = logging.getLogger(__name__)
+RUN_ID = "wandb-id.txt"  # in the run folder: the run of W&B that a resumed run continues
 OFFLINE_MODES = ("offline", "disabled", "shared", "dryrun")  # values of WANDB_MODE other than online
 
 
@@ -51,13 +54,23 @@ class WandB(Tracker):
     checkpoints: bool = False
 
     def start(self, info: RunInfo) -> "list[Logger]":
-        """Open a run of W&B, offline if the service cannot be reached."""
-        from pytorch_lightning.loggers import WandbLogger
+        """Open a run of W&B, or the one that a resumed run continues; without W&B if that fails.
 
-        wandb_run, reason = self._open(info)
+        It is offline if the service cannot be reached.
+        """
+        from sign.tracking.step_logger import StepLogger
+
+        file = info.folder / RUN_ID
+        run_id = file.read_text().strip() if file.is_file() else os.environ.get("WANDB_RUN_ID") or secrets.token_hex(4)
+        try:
+            wandb_run, reason = self._open(info, run_id)
+        except SignError as error:
+            log.warning("W&B: the run continues without it (%s)", error)
+            return []
+        write_text(file, f"{run_id}\n")
         if reason:
             log.info("W&B: %s", reason)
-        return [WandbLogger(experiment=wandb_run)]
+        return [StepLogger(wandb_run)]
 
     def finish(self, loggers: "list[Logger]", run: Run, manifests: Sequence[Path]) -> None:
         """Log the summary, tables and artifacts of a finished run, and close it; a failed run has exit code 1."""
@@ -69,7 +82,7 @@ class WandB(Tracker):
 
     @contextmanager
     def open_run(self, info: RunInfo) -> Iterator[Any]:
-        """A run of W&B for what is not logged by Lightning."""
+        """A run of W&B for what is not logged by Lightning; raises SignError if it cannot be opened."""
         wandb_run, _ = self._open(info)
         try:
             yield wandb_run
@@ -78,8 +91,11 @@ class WandB(Tracker):
 
     def log_tables(self, info: RunInfo, tables: Mapping[str, TrackerTable]) -> None:
         """Create a run that holds only tables."""
-        with self.open_run(info) as wandb_run:
-            wandb_run.log(_wandb_tables(tables))
+        try:
+            with self.open_run(info) as wandb_run:
+                wandb_run.log(_wandb_tables(tables))
+        except SignError as error:
+            log.warning("W&B: %s are not sent (%s)", ", ".join(tables), error)
 
     def select_mode(self) -> tuple[Any, str]:
         """Return the mode to try, and the reason where it is not online although that was not excluded."""
@@ -98,20 +114,32 @@ class WandB(Tracker):
             return "offline", f"{host} does not respond"
         return "online", ""
 
-    def _open(self, info: RunInfo) -> tuple[Any, str]:
-        """Return the run, and the reason where it is offline although that was not asked for."""
+    def _open(self, info: RunInfo, run_id: str | None = None) -> tuple[Any, str]:
+        """Return the run, and the reason where it is offline although that was not asked for.
+
+        Raises
+        ------
+        SignError
+            If W&B rejects its settings, such as an environment variable.
+        """
         mode, reason = self.select_mode()
         if mode == "online":
             try:
-                return self._init(info, mode, timeout=self.timeout / 2), ""
+                return self._init(info, run_id, mode, timeout=self.timeout / 2), ""
             except Exception as error:  # wandb raises many types, and none of them may stop a run
                 mode, reason = "offline", f"the service does not respond ({type(error).__name__})"
-        return self._init(info, mode, self.timeout), f"{mode}, because {reason}" if reason else ""
+        try:
+            wandb_run = self._init(info, run_id, mode, self.timeout)
+        except Exception as error:
+            raise SignError(_problem(error)) from error
+        return wandb_run, f"{mode}, because {reason}" if reason else ""
 
-    def _init(self, info: RunInfo, mode: Any, timeout: float) -> Any:
+    def _init(self, info: RunInfo, run_id: str | None, mode: Any, timeout: float) -> Any:
         import wandb
 
         return wandb.init(
+            id=run_id,
+            resume="allow" if run_id else None,
             project=self.project,
             entity=self.entity,
             dir=info.folder,
@@ -140,6 +168,14 @@ class WandB(Tracker):
         if self.checkpoints:
             best, seed = run.folder / CHECKPOINTS / "best.ckpt", run.description["seed"]
             _log_artifact(wandb_run, f"checkpoint-{name}-seed{seed}", "model", {best.name: best})
+
+
+def _problem(error: Exception) -> str:
+    """Return one line for an error of W&B; a setting that it rejects comes from an environment variable."""
+    if hasattr(error, "errors"):  # pydantic's ValidationError
+        first = error.errors()[0]
+        return f"WANDB_{'_'.join(map(str, first['loc'])).upper()}={first['input']}: {first['msg']}"
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _wandb_tables(tables: Mapping[str, TrackerTable]) -> dict[str, Any]:

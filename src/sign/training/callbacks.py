@@ -103,7 +103,7 @@ class EpochLog(pl.Callback):
         numbers = {"epoch": trainer.current_epoch, **numbers}
         self._append(numbers)
         for logger in trainer.loggers:
-            logger.log_metrics(numbers, step=trainer.current_epoch)
+            logger.log_metrics(numbers, step=trainer.global_step)
 
     def _append(self, row: dict[str, Any]) -> None:
         new = not self.file.exists()
