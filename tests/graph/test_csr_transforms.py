@@ -1,12 +1,13 @@
 """Derived matrices equal those of dense numpy, on random graphs."""
 
 import numpy as np
+import pytest
 from common.graphs import dense, dense_undirected, graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sign.graph import csr_transforms as transforms
-from sign.graph.csr import CSR
+from sign.graph.csr import CSR, ConflictingWeights
 from sign.graph.graph import Graph
 from sign.testing import graph_of
 
@@ -18,6 +19,18 @@ def assert_equal(csr: CSR, expected: np.ndarray) -> None:
 @given(graph=graphs())
 def test_symmetrize_is_the_mean_of_both_directions(graph: Graph) -> None:
     assert_equal(transforms.symmetrize(graph.adjacency), dense_undirected(graph))
+
+
+def test_directions_of_equal_weight_are_one_edge_and_others_are_combined() -> None:
+    source, target = np.array([0, 1, 1, 1, 2]), np.array([1, 0, 2, 1, 1])
+    weights = np.array([2, 2, 3, 7, 5], np.float32)
+    listed = CSR.from_edges(source, target, 3, weights)
+    for combine, weight in {"mean": 4, "max": 5, "sum": 8}.items():
+        merged = transforms.merge_directions(listed, combine)
+        assert merged.to_scipy().toarray().tolist() == [[0, 2, 0], [2, 7, weight], [0, weight, 0]]
+        assert merged.listed_edges == 5
+    with pytest.raises(ConflictingWeights, match="between the nodes 1 and 2 is listed with different weights"):
+        transforms.merge_directions(listed, "error")
 
 
 @given(graph=graphs())

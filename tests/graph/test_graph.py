@@ -1,11 +1,15 @@
 """A graph is validated when it is created."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from sign.errors import SignError
+from sign.graph.classification import classification_of
+from sign.graph.features import SparseFeatures
 from sign.graph.graph import Graph
 from sign.testing import graph_of, path
 
@@ -40,6 +44,39 @@ def nan_features() -> np.ndarray:
 def test_inconsistent_arrays_are_refused(graph: Graph, changes: dict, message: str) -> None:
     with pytest.raises(SignError, match=message):
         replace(graph, **changes)
+
+
+def test_errors_use_the_names_of_the_user(graph: Graph) -> None:
+    names = {"node_ids": np.array(["ann", "bob", "eve", "tom"]), "feature_names": ("age", "income", "x", "y")}
+    with pytest.raises(SignError, match="feature `income` of node `eve` is nan"):
+        replace(graph, features=nan_features(), **names)
+    sparse = scipy.sparse.csr_array(nan_features())
+    features = SparseFeatures(sparse.indptr.astype(np.int64), sparse.indices, 4, sparse.data)
+    with pytest.raises(SignError, match="feature `income` of node `eve` is nan"):
+        replace(graph, features=features, **names)
+    with pytest.raises(SignError, match="node `bob` of the test split is also in another split"):
+        replace(graph, test=np.array([1]), **names)
+
+
+@pytest.mark.parametrize(
+    ("field", "names"), [("class_names", ("a", "b")), ("feature_names", ("x",)), ("node_ids", np.arange(3))]
+)
+def test_there_are_as_many_names_as_things(graph: Graph, field: str, names: Any) -> None:
+    with pytest.raises(SignError, match=f"{len(names)} {field} for"):
+        replace(graph, **{field: names})
+
+
+def test_ids_of_training_nodes_stay_with_them(graph: Graph) -> None:
+    named = replace(graph, node_ids=np.array(["a", "b", "c", "d"]), train=np.array([1, 3]))
+    assert named.induced_by_training().node_ids.tolist() == ["b", "d"]
+
+
+@pytest.mark.parametrize(("directed", "edges"), [(False, 3), (True, 4)])
+def test_an_edge_and_a_self_loop_count_once(directed: bool, edges: int) -> None:
+    graph = graph_of([(0, 1), (1, 0), (1, 2), (2, 2)], 3, directed=directed)
+    assert graph.edges == edges
+    assert f"3 nodes, {edges} edges" in classification_of(graph).summary
+    assert graph.adjacency.self_loops == 1
 
 
 @pytest.mark.parametrize("weight", [-1.0, 0.0, np.nan, np.inf])

@@ -52,7 +52,7 @@ def _rows(card: "Card") -> list[tuple[str, str]]:
     hop = f"{memory.format_size(card.hop_bytes)} in the store; a product takes about {card.hop_seconds:.2g} s here"
     return [
         ("nodes", f"{graph.nodes:,}"),
-        ("edges", f"{card.edges:,} {kind}; {card.loops:,} self-loops"),
+        ("edges", f"{graph.edges:,} {kind}; {graph.adjacency.self_loops:,} self-loops"),
         ("duplicates", _duplicates(card)),
         ("neighbours", f"{neighbours}; {card.isolated:,} isolated nodes"),
         ("components", f"{card.components:,}; the largest has {card.largest / graph.nodes:.1%} of the nodes"),
@@ -68,4 +68,4 @@ def _duplicates(card: "Card") -> str:
     if not card.duplicates:
         return "unknown" if card.duplicates is None else "none"
     same = "an edge again" if card.graph.directed else "an edge again, or its reverse"
-    return f"{card.duplicates:,} of {card.edges + card.duplicates:,} listed edges are {same}"
+    return f"{card.duplicates:,} of {card.graph.edges + card.duplicates:,} listed edges are {same}"

@@ -56,11 +56,12 @@ class AmazonCoauthor(Dataset):
         features = SparseFeatures(word_indptr.astype(np.int64), words, int(shape[1]))
         labels, classes = labels.astype(np.int64), int(labels.max()) + 1
         adjacency = CSR.from_edges(source, target, nodes, both=True)
-        if self.check:
-            actual = Statistics(nodes, adjacency.entries // 2, features.shape[1], classes)
-            check_statistics(self.name, PUBLISHED[self.graph], actual)
         splits = split_per_class(labels, classes, self.train_per_class, self.val_per_class, self.split_seed)
-        return Graph(self.name, adjacency, features, labels, classes, *splits, inductive=self.inductive)
+        graph = Graph(self.name, adjacency, features, labels, classes, *splits, inductive=self.inductive)
+        if self.check:
+            actual = Statistics(nodes, graph.edges, features.shape[1], classes)
+            check_statistics(self.name, PUBLISHED[self.graph], actual)
+        return graph
 
 
 def _check_arrays(arrays: dict[str, Array]) -> None:

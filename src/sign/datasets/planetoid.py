@@ -61,8 +61,7 @@ class Planetoid(Dataset):
         with read_errors(folder, "files of one graph", "download them again"):
             graph = self._graph(parts)
         if self.check:
-            edges = graph.adjacency.entries // 2
-            actual = Statistics(graph.nodes, edges, graph.features.shape[1], graph.classes)
+            actual = Statistics(graph.nodes, graph.edges, graph.features.shape[1], graph.classes)
             check_statistics(self.name, PUBLISHED[f"planetoid-{self.graph}"], actual)
         return graph
 

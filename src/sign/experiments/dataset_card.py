@@ -27,8 +27,6 @@ class Card:
     """A graph, its statistics, and the cost of a hop on this machine."""
 
     graph: Graph
-    edges: int
-    loops: int
     duplicates: int | None  # edges listed more than once, in an undirected graph in either direction; None if unknown
     degrees: Array  # distinct neighbours per node, in both directions, without self-loops
     components: int
@@ -51,17 +49,13 @@ class Card:
 def card_of(graph: Graph, engine: Engine) -> Card:
     """Compute the statistics of a graph, and time one product."""
     simple = remove_self_loops(graph.undirected)
-    loops = graph.adjacency.entries - remove_self_loops(graph.adjacency).entries
-    edges = graph.adjacency.entries if graph.directed else (graph.adjacency.entries + loops) // 2
     listed = graph.adjacency.listed_edges
     components, members = connected_components(simple.to_scipy(), directed=False)
     splits = {split: len(graph.nodes_of(split)) for split in SPLITS}
     nonzero = sum(int(np.count_nonzero(graph.features[part])) for part in arrays.chunks(graph.features))
     return Card(
         graph=graph,
-        edges=edges,
-        loops=loops,
-        duplicates=None if listed is None else listed - edges,
+        duplicates=None if listed is None else listed - graph.edges,
         degrees=np.diff(simple.indptr),
         components=int(components),
         largest=int(np.bincount(members).max()),
@@ -123,7 +117,7 @@ def draw(card: Card) -> "Figure":
     middle.set(title="class balance", xlabel="classes, largest first", ylabel="nodes")
     right.bar(list(card.splits), list(card.splits.values()), color="#31688e")
     right.set(title="splits", ylabel="nodes")
-    figure.suptitle(f"{card.graph.name}: {card.graph.nodes:,} nodes, {card.edges:,} edges", fontsize=11)
+    figure.suptitle(f"{card.graph.name}: {card.graph.nodes:,} nodes, {card.graph.edges:,} edges", fontsize=11)
     return figure
 
 

@@ -10,7 +10,24 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from sign.system.jit import compiled, compiled_parallel
+from sign.graph.query_kernels import same_weight
+from sign.system.jit import compiled, compiled_inline, compiled_parallel
+
+SUM, MEAN, MAX, EQUAL = range(4)
+RULES = {"sum": SUM, "mean": MEAN, "max": MAX, "error": EQUAL}  # what several weights of one edge become
+
+
+@compiled_inline
+def combine_weights(total: Any, count: Any, low: Any, high: Any, rule: Any) -> Any:
+    """Combine weights with this sum, number, minimum and maximum; NaN where the rule is that they are equal."""
+    combined = total
+    if rule == MEAN:
+        combined = total / count
+    elif rule == MAX:
+        combined = float(high)
+    elif rule == EQUAL:
+        combined = float(high) if same_weight(low, high) else np.nan
+    return combined
 
 
 @compiled_parallel
@@ -40,8 +57,11 @@ def place_edges(
 
 
 @compiled_parallel
-def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any) -> None:
-    """Sort the columns of each row and merge duplicates, adding their values; ``lengths`` becomes the new length."""
+def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any, rule: Any) -> None:
+    """Sort the columns of each row and merge duplicates, whose values are combined by a rule.
+
+    ``lengths`` becomes the new length of each row.
+    """
     for part in prange(len(bounds) - 1):
         for i in range(bounds[part], bounds[part + 1]):
             low, high = indptr[i], indptr[i + 1]
@@ -61,14 +81,17 @@ def sort_rows(indptr: Any, indices: Any, values: Any, bounds: Any, lengths: Any)
             e = low
             while e < high:
                 column = indices[e]
-                total = 0.0
+                first = e
                 while e < high and indices[e] == column:
-                    if values is not None:
-                        total += values[e]
                     e += 1
                 indices[end] = column
                 if values is not None:
-                    values[end] = total
+                    listed = values[first:e]
+                    # adds in double precision; numpy's sum would add in single precision
+                    total = 0.0
+                    for value in listed:
+                        total += value
+                    values[end] = combine_weights(total, e - first, listed.min(), listed.max(), rule)
                 end += 1
             lengths[i] = end - low
 
@@ -143,6 +166,36 @@ def fill_mean(
                     total += np.float32(1) if other_values is None else other_values[f]
                     f += 1
                 out_values[cursor] = np.float32(0.5) * total
+                cursor += 1
+
+
+@compiled_parallel
+def fill_pairs(
+    ours: Any, values: Any, theirs: Any, other_values: Any, rule: Any, bounds: Any, out: Any, out_values: Any
+) -> None:
+    """Write the union of a matrix and its transpose; where both have an entry, a rule combines different values.
+
+    ``ours``, ``theirs`` and ``out`` are their indptr and indices.
+    """
+    indptr, indices = ours
+    other, other_indices = theirs
+    out_indptr, out_indices = out
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            e, f, cursor = indptr[i], other[i], out_indptr[i]
+            while e < indptr[i + 1] or f < other[i + 1]:
+                from_left = f == other[i + 1] or (e < indptr[i + 1] and indices[e] <= other_indices[f])
+                from_right = e == indptr[i + 1] or (f < other[i + 1] and other_indices[f] <= indices[e])
+                out_indices[cursor] = indices[e] if from_left else other_indices[f]
+                one = values[e] if from_left else other_values[f]
+                two = other_values[f] if from_right else values[e]
+                low, high = min(one, two), max(one, two)
+                if same_weight(low, high):
+                    out_values[cursor] = high
+                else:
+                    out_values[cursor] = combine_weights(float(low) + float(high), 2, low, high, rule)
+                e += from_left
+                f += from_right
                 cursor += 1
 
 

@@ -78,11 +78,10 @@ def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "non
     """
     if isinstance(feature_scaling, str):
         feature_scaling = FeatureScaling.fit(feature_scaling, graph)
-    edges = graph.adjacency.entries if graph.directed else graph.adjacency.entries // 2
     sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)
     return NodeClassification(
         name=graph.name,
-        summary=f"{graph.nodes:,} nodes, {edges:,} edges, {graph.features.shape[1]:,} features, "
+        summary=f"{graph.nodes:,} nodes, {graph.edges:,} edges, {graph.features.shape[1]:,} features, "
         f"{graph.classes} classes; {sizes}",
         classes=graph.classes,
         multilabel=graph.multilabel,

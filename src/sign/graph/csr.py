@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,21 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float32]
+Combine: TypeAlias = Literal["error", "mean", "max", "sum"]  # different weights of one edge
 WEIGHTS = (1e-12, 1e12)  # the range of edge weights: their products and inverses stay within float32
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
     """int32 if it can represent ``largest``, else int64."""
     return np.int32 if largest < 2**31 else np.int64
+
+
+class ConflictingWeights(SignError):
+    """Different weights of one edge, where they must be equal."""
+
+    def __init__(self, source: int, target: int) -> None:
+        super().__init__(f"the edge between the nodes {source} and {target} is listed with different weights")
+        self.source, self.target = source, target
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +69,33 @@ class CSR:
         return len(self.indices)
 
     @cached_property
+    def self_loops(self) -> int:
+        """Number of entries on the diagonal."""
+        from sign.graph.query_kernels import count_diagonal
+
+        return sum(int(count_diagonal(self.indptr, self.indices, bounds)) for bounds in self.blocks())
+
+    @cached_property
     def digest(self) -> str:
         """Content hash of the matrix."""
         return digest(self.indptr, self.indices, self.weights)
 
     @classmethod
     def from_edges(
-        cls, source: Array, target: Array, nodes: int, weights: Array | None = None, both: bool = False
+        cls,
+        source: Array,
+        target: Array,
+        nodes: int,
+        weights: Array | None = None,
+        both: bool = False,
+        combine: Combine = "sum",
     ) -> "CSR":
         """Build the matrix with an entry (source, target) per edge and, with ``both``, its reverse.
 
-        Duplicate edges become one entry: 1 without weights, the sum of their weights otherwise.
+        Duplicate edges become one entry: 1 without weights, otherwise their weights are combined; with
+        ``combine="error"`` they must be equal, or :class:`ConflictingWeights` is raised.
         """
-        from sign.graph.build_kernels import close_gaps, place_edges, sort_rows
+        from sign.graph.build_kernels import RULES, close_gaps, place_edges, sort_rows
 
         source, target = np.asanyarray(source), np.asanyarray(target)
         check_edges(source, target, nodes)
@@ -91,7 +114,7 @@ class CSR:
                 chunk = None if weights is None else weights[part]
                 place_edges(source[part], target[part], chunk, both, bounds, cursors, indices, values)
                 arrays.release(target[part], chunk)
-            sort_rows(indptr, indices, values, blocks, lengths)
+            sort_rows(indptr, indices, values, blocks, lengths, RULES[combine])
         size = int(lengths.sum())
         if size < len(indices):  # duplicates were merged
             close_gaps(indptr, lengths, indices)
@@ -99,7 +122,10 @@ class CSR:
                 close_gaps(indptr, lengths, values)
                 values = values[:size]
             indptr, indices = row_pointers(lengths), indices[:size]
-        return cls(indptr, indices, values, len(source))
+        csr = cls(indptr, indices, values, len(source))
+        if combine == "error":
+            csr.check_conflicts()
+        return csr
 
     @classmethod
     def from_scipy(cls, matrix: "scipy.sparse.csr_array", weighted: bool = True) -> "CSR":
@@ -166,6 +192,17 @@ class CSR:
         for first, last in windows(self.indptr, self.indices, self.weights):
             part = slice(int(self.indptr[first]), int(self.indptr[last]))
             yield self.indptr[first : last + 1] - self.indptr[first], part, first
+
+    def check_conflicts(self) -> None:
+        """Raise :class:`ConflictingWeights` for a weight of NaN, which marks different weights of one edge."""
+        if self.weights is None:
+            return
+        for part in arrays.chunks(self.weights):
+            conflicts = np.flatnonzero(np.isnan(self.weights[part]))
+            if len(conflicts):
+                entry = part.start + int(conflicts[0])
+                row = int(np.searchsorted(self.indptr, entry, "right")) - 1
+                raise ConflictingWeights(row, int(self.indices[entry]))
 
     def is_canonical(self) -> bool:
         """Whether ``indptr`` divides the entries into rows whose columns are nodes, sorted and unique."""

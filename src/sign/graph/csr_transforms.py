@@ -3,26 +3,55 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sign.graph.csr import CSR, Array, empty_entries
+from sign.graph.csr import CSR, Array, Combine, empty_entries
 from sign.graph.partition import blocks_by_window, entries_of, row_pointers
 from sign.system import arrays
 
 
 def symmetrize(csr: CSR) -> CSR:
     r"""Return :math:`½(W + W^⊤)`."""
-    from sign.graph.build_kernels import count_union, fill_mean
+    from sign.graph.build_kernels import fill_mean
 
     other = csr.transposed
     ours, theirs = (csr.indptr, csr.indices), (other.indptr, other.indices)
-    lengths = np.empty(csr.nodes, np.int64)
-    for bounds in blocks_by_window(csr.indptr, csr.indices, other.indices):
-        count_union(*ours, *theirs, bounds, lengths)
-    indptr = row_pointers(lengths)
+    indptr = _union_pointers(csr, other)
     indices, values = empty_entries(indptr, csr.indices.dtype, weighted=True)
     inputs = (csr.indices, csr.weights, other.indices, other.weights)
     for bounds in blocks_by_window(indptr, indices, values, *inputs):
         fill_mean(ours, csr.weights, theirs, other.weights, bounds, indptr, indices, values)
     return CSR(indptr, indices, values)
+
+
+def merge_directions(csr: CSR, combine: Combine) -> CSR:
+    """Return the symmetric matrix of an undirected graph whose edges are listed in one direction or in both.
+
+    Where both directions have a weight and they are equal, that is the weight of the edge; otherwise they are
+    combined, or :class:`ConflictingWeights` is raised.
+    """
+    from sign.graph.build_kernels import RULES, fill_pairs
+
+    if csr.is_symmetric():
+        return csr
+    other = csr.transposed
+    ours, theirs = (csr.indptr, csr.indices), (other.indptr, other.indices)
+    indptr = _union_pointers(csr, other)
+    indices, values = empty_entries(indptr, csr.indices.dtype, weighted=True)
+    inputs = (csr.indices, csr.weights, other.indices, other.weights)
+    for bounds in blocks_by_window(indptr, indices, values, *inputs):
+        fill_pairs(ours, csr.weights, theirs, other.weights, RULES[combine], bounds, (indptr, indices), values)
+    merged = CSR(indptr, indices, values, csr.listed_edges)
+    merged.check_conflicts()
+    return merged
+
+
+def _union_pointers(csr: CSR, other: CSR) -> NDArray[np.int64]:
+    """Return ``indptr`` of the entries that either matrix has."""
+    from sign.graph.build_kernels import count_union
+
+    lengths = np.empty(csr.nodes, np.int64)
+    for bounds in blocks_by_window(csr.indptr, csr.indices, other.indices):
+        count_union(csr.indptr, csr.indices, other.indptr, other.indices, bounds, lengths)
+    return row_pointers(lengths)
 
 
 def select_entries(csr: CSR, mask: NDArray[np.bool_]) -> CSR:
@@ -78,7 +107,7 @@ def drop_edges(csr: CSR, fraction: float, seed: int) -> CSR:
 
 def induced_subgraph(csr: CSR, nodes: Array) -> CSR:
     """Return the rows and columns of ``nodes``, numbered in that order."""
-    from sign.graph.build_kernels import count_induced, fill_induced, sort_rows
+    from sign.graph.build_kernels import SUM, count_induced, fill_induced, sort_rows
 
     number = np.full(csr.nodes, -1, csr.indices.dtype)
     number[nodes] = np.arange(len(nodes), dtype=number.dtype)
@@ -89,7 +118,7 @@ def induced_subgraph(csr: CSR, nodes: Array) -> CSR:
     indices, values = empty_entries(indptr, csr.indices.dtype, csr.weights is not None)
     for bounds in csr.blocks(nodes):
         fill_induced(csr.indptr, csr.indices, csr.weights, nodes, number, bounds, indptr, indices, values)
-        sort_rows(indptr, indices, values, bounds, lengths)
+        sort_rows(indptr, indices, values, bounds, lengths, SUM)
         arrays.release(indices, values)
     return CSR(indptr, indices, values)
 

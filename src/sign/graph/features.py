@@ -1,14 +1,16 @@
 """Node features that stay sparse until a block of them is read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sign.graph.csr import Array, Floats
 from sign.graph.partition import entries_of
+from sign.system import arrays
 from sign.system.hashing import digest
 
 
@@ -73,3 +75,19 @@ class SparseFeatures:
 
 
 Features: TypeAlias = Array | SparseFeatures
+
+
+def first_value(features: Features, test: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
+    """Return row, column and value of the first element that passes a test, among the stored ones if it is sparse."""
+    values = features.values if isinstance(features, SparseFeatures) else features
+    if values is None:
+        return None
+    for part in arrays.chunks(values):
+        places = np.argwhere(test(values[part]))
+        if not len(places):
+            continue
+        value, place = values[part][tuple(places[0])], part.start + int(places[0][0])
+        if isinstance(features, SparseFeatures):
+            return int(np.searchsorted(features.indptr, place, "right")) - 1, int(features.indices[place]), value
+        return place, int(places[0][1]), value
+    return None

@@ -1,5 +1,6 @@
 """A graph with features, labels and splits, validated when it is created."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -8,11 +9,20 @@ import numpy as np
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, check_weights
 from sign.graph.csr_transforms import induced_subgraph, symmetrize
-from sign.graph.features import Features, SparseFeatures
+from sign.graph.features import Features, SparseFeatures, first_value
 from sign.system import arrays
 from sign.system.hashing import digest
 
 SPLITS = ("train", "val", "test")
+
+
+def quoted_name(names: Array | Sequence[str] | None, index: int) -> str:
+    """Return what the user calls a node, a class or a feature, in backticks; its index if it has no name.
+
+    >>> quoted_name(("age", "income"), 1), quoted_name((), 1)
+    ('`income`', '1')
+    """
+    return str(index) if names is None or not len(names) else f"`{names[index]}`"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +71,7 @@ class Graph:
                 raise SignError(f"{self.name}: {rows} rows of {field} for {self.nodes} nodes")
         if self.features.ndim != 2 or self.features.shape[1] == 0:
             raise SignError(f"{self.name}: features of shape {self.features.shape} must have shape (nodes, columns)")
+        self._check_names()
         self._check_edges()
         self._check_features()
         self._check_splits()
@@ -70,6 +81,12 @@ class Graph:
     def nodes(self) -> int:
         """Number of nodes."""
         return self.adjacency.nodes
+
+    @property
+    def edges(self) -> int:
+        """Number of edges; of an undirected graph each is counted once, and so is each self-loop."""
+        entries, loops = self.adjacency.entries, self.adjacency.self_loops
+        return entries if self.directed else (entries + loops) // 2
 
     @property
     def multilabel(self) -> bool:
@@ -109,6 +126,13 @@ class Graph:
             test=empty,
         )
 
+    def _check_names(self) -> None:
+        sizes = {"class_names": self.classes, "feature_names": self.features.shape[1], "node_ids": self.nodes}
+        for field, size in sizes.items():
+            names = getattr(self, field)
+            if names is not None and len(names) not in ((size,) if field == "node_ids" else (0, size)):
+                raise SignError(f"{self.name}: {len(names)} {field} for {size}")
+
     def _check_edges(self) -> None:
         if not self.adjacency.is_canonical():
             raise SignError(f"{self.name}: adjacency columns are unsorted, duplicated or no nodes; use CSR.from_edges")
@@ -122,14 +146,13 @@ class Graph:
     def _check_features(self) -> None:
         if self.features.dtype.kind not in "fiub":
             raise SignError(f"{self.name}: features of type {self.features.dtype} must be numeric")
-        for part in arrays.chunks(self.features):
-            finite = np.isfinite(self.features[part])
-            if not finite.all():
-                row, column = np.argwhere(~finite)[0]
-                raise SignError(
-                    f"{self.name}: feature {column} of node {part.start + row} is {self.features[part][row, column]}; "
-                    "replace missing values first"
-                )
+        found = first_value(self.features, lambda values: ~np.isfinite(values))
+        if found is not None:
+            node, column, value = found
+            raise SignError(
+                f"{self.name}: feature {quoted_name(self.feature_names, column)} of node "
+                f"{quoted_name(self.node_ids, node)} is {value}; replace missing and infinite values first"
+            )
 
     def _check_splits(self) -> None:
         assigned = np.zeros(self.nodes, np.bool_)
@@ -142,7 +165,8 @@ class Graph:
             if len(nodes) and (np.diff(nodes) <= 0).any():
                 raise SignError(f"{self.name}: the nodes of the {split} split are not sorted, or one is duplicated")
             if assigned[nodes].any():
-                raise SignError(f"{self.name}: a node of the {split} split is also in another split")
+                node = quoted_name(self.node_ids, nodes[assigned[nodes]][0])
+                raise SignError(f"{self.name}: node {node} of the {split} split is also in another split")
             assigned[nodes] = True
         if not len(self.train):
             raise SignError(f"{self.name}: the train split is empty")

@@ -17,6 +17,12 @@ def splitmix64(number: Any) -> Any:
     return mixed ^ (mixed >> np.uint64(31))
 
 
+@compiled_inline
+def same_weight(low: Any, high: Any) -> Any:
+    """Whether two weights, ``low`` <= ``high``, are equal up to rounding."""
+    return high - low <= 1e-5 * high
+
+
 @compiled_parallel
 def count_misplaced(indptr: Any, indices: Any, bounds: Any) -> Any:
     """Count the entries whose column is no node, or not greater than the one before."""
@@ -60,7 +66,7 @@ def has_symmetric_weights(indptr: Any, indices: Any, values: Any, bounds: Any) -
                 j = indices[e]
                 if j > i:
                     mirror = indptr[j] + np.searchsorted(indices[indptr[j] : indptr[j + 1]], i)
-                    different += abs(values[e] - values[mirror]) > 1e-5 * abs(values[mirror])
+                    different += not same_weight(min(values[e], values[mirror]), max(values[e], values[mirror]))
     return different == 0
 
 
@@ -81,6 +87,17 @@ def mark_columns(indptr: Any, indices: Any, rows: Any, mask: Any) -> None:
     for i in rows:
         for e in range(indptr[i], indptr[i + 1]):
             mask[indices[e]] = True
+
+
+@compiled_parallel
+def count_diagonal(indptr: Any, indices: Any, bounds: Any) -> Any:
+    """Count the entries on the diagonal; columns are sorted."""
+    count = 0
+    for part in prange(len(bounds) - 1):
+        for i in range(bounds[part], bounds[part + 1]):
+            place = indptr[i] + np.searchsorted(indices[indptr[i] : indptr[i + 1]], i)
+            count += place < indptr[i + 1] and indices[place] == i
+    return count
 
 
 @compiled_parallel
