@@ -30,6 +30,7 @@ from sign.validation import Count, Power, Probability, Range, Seed, Validated, c
         (1, bool, "must be true or false"),
         ("c", Literal["a", "b"], "choose one of a, b"),
         (-1, Annotated[int | None, Range(0)], "must be an integer >= 0"),
+        ("a", list[str], "must be a list, such as [a,b]"),
     ],
 )
 def test_a_wrong_value_is_refused_with_the_rule(value: Any, hint: Any, rule: str) -> None:
@@ -42,11 +43,17 @@ def test_a_wrong_value_is_refused_with_the_rule(value: Any, hint: Any, rule: str
     ("value", "hint"),
     [
         *((0, Power), (2**32 - 1, Seed), (0, Probability), (1, float), (None, str | None), ("a", Literal["a"])),
-        *((False, bool), (None, Annotated[int | None, Range(0)]), ("anything", list[int])),
+        *((False, bool), (None, Annotated[int | None, Range(0)]), (["a"], list[str]), ([], list[str])),
+        ("anything", dict[str, int]),
     ],
 )
 def test_an_allowed_value_passes(value: Any, hint: Any) -> None:
     check("name", value, hint)
+
+
+def test_each_item_of_a_list_is_checked() -> None:
+    with pytest.raises(FieldError, match="name=1: must be a non-empty string"):
+        check("name", ["a", 1], list[str])
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -60,6 +60,11 @@ def check(name: str, value: Any, hint: Any) -> None:
         is_number = isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value)
         if not is_number or (bounds is not None and value not in bounds):
             raise FieldError(name, value, f"must be {kind}" + (f" {bounds}" if bounds else ""))
+    elif get_origin(hint) is list:
+        if not isinstance(value, list):
+            raise FieldError(name, value, "must be a list, such as [a,b]")
+        for item in value:
+            check(name, item, *get_args(hint))
     elif hint is str and not (isinstance(value, str) and value):
         raise FieldError(name, value, "must be a non-empty string")
 

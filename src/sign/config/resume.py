@@ -53,7 +53,7 @@ def resumed_config(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> Dict
             kept = all(_set(key, cfg, resumed) for key in keys)
         if not kept:
             before = OmegaConf.select(resumed, name)
-            shown = before.get("name", before.get("_target_")) if isinstance(before, DictConfig) else before
+            shown = before.get("name") or before.get("_target_") if isinstance(before, DictConfig) else before
             raise SignError(
                 f"{override.input_line}: would change the numbers of the run that ckpt_path={cfg.ckpt_path} resumes "
                 f"({name}={shown}); leave it out, or start a new run without ckpt_path"

@@ -72,7 +72,7 @@ def _classification(folder: Path) -> NodeClassification:
         labels=labels,
         scopes=scopes,
         store=folder / HOPS,
-        class_names=tuple(description["class_names"]),
+        class_names=tuple(map(str, description["class_names"])),
         feature_names=tuple(description["feature_names"]),
         feature_scaling=FeatureScaling.from_plain(description["feature_scaling"]),
     )

@@ -18,13 +18,13 @@ from sign.graph.csr import Array
 from sign.system import arrays
 
 BLOCK = 1 << 24  # bytes that are read at a time
+DEFLATE_RATIO = 1032  # the largest possible: what a compressed array claims beyond it is not in the file
+DOWNLOADED = ("a complete data file", "download it again")
 TEXT_BLOCK = 1 << 20  # bytes of text that are parsed at a time; pyarrow has several blocks in progress
 
 
 @contextmanager
-def read_errors(
-    file: Path | str, expected: str = "a complete data file", remedy: str = "download it again"
-) -> Iterator[None]:
+def read_errors(file: Path | str, expected: str = DOWNLOADED[0], remedy: str = DOWNLOADED[1]) -> Iterator[None]:
     """Convert whatever a library raises about a damaged file to a :class:`SignError` with a remedy."""
     try:
         yield
@@ -37,20 +37,26 @@ def read_errors(
 
 @dataclass(frozen=True)
 class NpzArray:
-    """An array of a .npz file, described by its header."""
+    """An array of a .npz file, described by its header; ``errors`` are the arguments of :func:`read_errors`."""
 
     file: Path
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     fortran: bool
+    errors: tuple[str, str] = DOWNLOADED
 
     @classmethod
-    def open(cls, file: Path, name: str, kinds: str, dimensions: int) -> "NpzArray":
+    def open(
+        cls, file: Path, name: str, kinds: str, dimensions: int, errors: tuple[str, str] = DOWNLOADED
+    ) -> "NpzArray":
         """Read the header of an array and check it: ``kinds`` are numpy's kinds of dtypes, such as ``iu``."""
-        with read_errors(file), ZipFile(file) as archive, archive.open(f"{name}.npy") as stream:
-            array = cls(file, name, *_read_header(stream))
-            size = archive.getinfo(f"{name}.npy").file_size - stream.tell()
+        with read_errors(file, *errors), ZipFile(file) as archive, archive.open(f"{name}.npy") as stream:
+            array = cls(file, name, *_read_header(stream), errors)
+            member = archive.getinfo(f"{name}.npy")
+            if member.file_size > DEFLATE_RATIO * max(file.stat().st_size, 1):
+                raise ValueError(f"{name} claims {member.file_size} bytes, more than the file can contain")
+            size = member.file_size - stream.tell()
             if array.dtype.kind not in kinds or len(array.shape) != dimensions:
                 raise ValueError(f"{name} is {array.dtype} of shape {array.shape}")
             if size != prod(array.shape) * array.dtype.itemsize:
@@ -59,11 +65,17 @@ class NpzArray:
 
     def blocks(self, row: int = 1) -> Iterator[Array]:
         """Iterate over all numbers in the order of the file, in blocks of whole rows of ``row`` numbers."""
-        with read_errors(self.file), ZipFile(self.file) as archive, archive.open(f"{self.name}.npy") as stream:
+        with (
+            read_errors(self.file, *self.errors),
+            ZipFile(self.file) as archive,
+            archive.open(f"{self.name}.npy") as stream,
+        ):
             _read_header(stream)
-            left, step = prod(self.shape), max(1, BLOCK // (row * self.dtype.itemsize)) * row
+            left, step = prod(self.shape), max(1, BLOCK // max(1, row * self.dtype.itemsize)) * row
             while left:
                 content = stream.read(min(left, step) * self.dtype.itemsize)
+                if not content:
+                    raise ValueError(f"{self.name} is truncated")
                 yield np.frombuffer(content, self.dtype)
                 left -= len(content) // self.dtype.itemsize
             stream.read(1)  # the checksum of a member is compared at its end

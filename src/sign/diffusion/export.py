@@ -55,6 +55,7 @@ def _write(source: Precomputation, classification: NodeClassification, hops: Hop
         "name": classification.name,
         "summary": classification.summary,
         "classes": classification.classes,
+        "class_names": list(classification.class_names),
         "multilabel": classification.multilabel,
         "class_names": classification.class_names,
         "feature_names": classification.feature_names,

@@ -13,7 +13,6 @@ from omegaconf import OmegaConf
 import sign
 from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
-from sign.diffusion.hops import Hops
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
@@ -43,7 +42,7 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
     task = SIGNTask.for_data(data, settings.architecture, settings.training, settings.seed)
     if settings.ckpt_path:
         check_checkpoint(settings.ckpt_path, task)
-    folder = broadcast(Path() if rank() else create_run_folder(settings, data.hops))
+    folder = broadcast(Path() if rank() else create_run_folder(settings, data))
     names = data.hops.names
     log.info(f"{settings.title}: {len(names)} branches ({abbreviate(names)})")
     if not settings.run_folder:
@@ -73,7 +72,7 @@ def prepare(settings: Settings) -> SIGNDataModule:
     return data
 
 
-def create_run_folder(settings: Settings, hops: Hops) -> Path:
+def create_run_folder(settings: Settings, data: SIGNDataModule) -> Path:
     """Create the folder of a run, with its description.
 
     It is ``settings.run_folder``, the folder of the checkpoint to resume, or a new one.
@@ -89,12 +88,13 @@ def create_run_folder(settings: Settings, hops: Hops) -> Path:
             folder = create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
         write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.config)))
         if not (folder / RUN).exists():  # a resumed run keeps its description
-            write_json(folder / RUN, describe(settings, hops))
+            write_json(folder / RUN, describe(settings, data))
     return folder
 
 
-def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
+def describe(settings: Settings, data: SIGNDataModule) -> dict[str, Any]:
     """The content of ``run.json``: what is run, with which versions, on which hops."""
+    hops = data.hops
     return {
         "dataset": settings.dataset.name,
         "model": settings.title,
@@ -103,6 +103,7 @@ def describe(settings: Settings, hops: Hops) -> dict[str, Any]:
         "job_type": settings.job_type,
         "group": settings.group,
         "content": settings.dataset.content_digest(),
+        "class_names": list(data.classification.class_names),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"sign": sign.__version__} | {name: version(name) for name in PACKAGES},
         "hops": hops.records(),

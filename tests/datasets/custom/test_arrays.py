@@ -1,12 +1,11 @@
-"""Files of numpy and scipy are located by name and converted to float32, or refused with the reason."""
+"""Files of numpy are located by name and converted to float32, or refused with the reason."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 
-from sign.datasets.custom.arrays import check_rows, dense_features, find_file, read_array, sparse_features
+from sign.datasets.custom.arrays import MAX_COLUMNS, check_rows, dense_features, find_file, read_array
 from sign.errors import SignError
 
 ENDINGS = (".npy", ".npz")
@@ -81,26 +80,20 @@ def test_features_that_are_no_matrix_of_numbers_are_refused(array: np.ndarray) -
         dense_features(array, Path("x.npy"))
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_sparse_features_equal_the_saved_matrix(tmp_path: Path, form: str) -> None:
-    matrix = scipy.sparse.random_array((5, 7), density=0.4, rng=np.random.default_rng(0), format=form)
-    scipy.sparse.save_npz(tmp_path / "x.npz", matrix)
-    features = sparse_features(tmp_path / "x.npz", 5)
-    assert features.shape == (5, 7)
-    np.testing.assert_array_equal(features[:], matrix.toarray().astype(np.float32))
-
-
-def test_sparse_features_of_another_format_type_or_size_are_refused(tmp_path: Path) -> None:
-    file, matrix = tmp_path / "x.npz", scipy.sparse.eye_array(4, format="csr")
-    for wrong, message in (
-        (matrix.todia(), "contains float64 as dia; save real numbers as csr, csc, coo"),
-        (matrix.astype(complex), "contains complex128 as csr; save real numbers"),
-        (matrix, "has 4 rows for 3 nodes; write one row per node"),
-    ):
-        scipy.sparse.save_npz(file, wrong)
-        with pytest.raises(SignError, match=f"x.npz: {message}"):
-            sparse_features(file, 3)
-
-
 def test_one_row_per_node_passes() -> None:
     check_rows(3, 3, Path("x.npy"))
+
+
+def test_more_columns_than_a_hop_can_have_are_refused() -> None:
+    wide = np.broadcast_to(np.zeros(1, np.float32), (3, MAX_COLUMNS + 1))
+    with pytest.raises(SignError, match=r"x.npy: has 1,048,577 columns; features have at most 1,048,576"):
+        dense_features(wide, Path("x.npy"))
+
+
+@pytest.mark.parametrize("dtype", ["<i8", "<U0"])
+def test_a_size_that_the_file_only_claims_is_refused(tmp_path: Path, dtype: str) -> None:
+    header = {"descr": dtype, "fortran_order": False, "shape": (2**40,)}
+    with (tmp_path / "a.npy").open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+    with pytest.raises(SignError, match=r"a.npy: c(annot be read as a numpy array|ontains 1099511627776 empty texts)"):
+        read_array(tmp_path / "a.npy")

@@ -55,7 +55,7 @@ class Truth:
         for place, (one, two) in enumerate(self.edges):
             weight = 1 if self.weights is None else self.weights[place]
             for ends in {(one, two)} if self.directed else {(one, two), (two, one)}:
-                matrix[ends] = 1 if self.weights is None else matrix[ends] + weight
+                matrix[ends] = weight
         np.testing.assert_allclose(graph.adjacency.to_scipy().toarray(), matrix, rtol=1e-5)
         assert graph.features[:].tolist() == self.features.tolist()
         if isinstance(self.labels, np.ndarray):
@@ -64,11 +64,14 @@ class Truth:
             classes = sorted(set(self.labels) - {""})
             if all(re.fullmatch(r"0|[1-9]\d*", label) for label in classes):
                 classes.sort(key=int)
-            assert graph.classes == len(classes)
+            assert graph.class_names == tuple(classes)
             assert graph.labels.tolist() == [classes.index(x) if x else -1 for x in self.labels]
         for split in SPLITS:
             assert graph.nodes_of(split).tolist() == [i for i, s in enumerate(self.splits) if s == split]
         assert graph.directed == self.directed
+        assert (graph.node_ids is None) == (self.ids is None)
+        if self.ids is not None:
+            assert [str(node) for node in graph.node_ids] == [str(node) for node in self.ids]
 
 
 @st.composite
@@ -86,10 +89,10 @@ def truths(draw: st.DrawFn) -> Truth:
     directed = draw(st.booleans())
     weights = None
     if draw(st.booleans()):
-        if not directed:  # list no edge in both directions, whose meaning a test of its own has
-            edges = sorted({(min(edge), max(edge)) for edge in edges})
-            edges += edges[:1]
-        weights = draw(st.lists(st.sampled_from([0.25, 0.5, 2.0, 3.5]), min_size=len(edges), max_size=len(edges)))
+        # all weights of an edge are equal; a test of its own has the others
+        keys = [(one, two) if directed else (min(one, two), max(one, two)) for one, two in edges]
+        weight = {key: draw(st.sampled_from([0.25, 0.5, 2.0, 3.5])) for key in keys}
+        weights = [weight[key] for key in keys]
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     features = rng.integers(-8, 8, (nodes, draw(st.integers(1, 3)))).astype(np.float32) / 4
     splits = ["train", *draw(st.lists(st.sampled_from([*SPLITS, ""]), min_size=nodes - 1, max_size=nodes - 1))]
@@ -367,7 +370,14 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
     [
         ({"edges.csv": None}, r"there are no edges; looked for edges.parquet, edges.csv, edges.tsv"),
         ({"nodes.csv": "id,x\na,1\nb,2\nc,3\n"}, r"there are no labels; looked for labels.npy.*a column label"),
-        ({"nodes.csv": "id,label\na,1\nb,2\nc,3\n"}, r"there are no features; looked for features.npy"),
+        (
+            {"nodes.csv": "id,label\na,1\nb,2\nc,3\n"},
+            r"there are no features; looked for features.npy, .*dataset.generate_features=degree, one_hot or random",
+        ),
+        (
+            {"edges.csv": "source,target,weight\na,b,2\nb,a,5\n"},
+            r"edges.csv: the edge between `a` and `b` is listed with different weights, such as 2 and 5",
+        ),
         ({"edges.npy": np.zeros((2, 3), int)}, r"has edges.csv and edges.npy; keep one, or select one"),
         ({"edges.csv": "source,target\na,z\n"}, r"edges.csv, column target: 'z' is not the id of a node"),
         ({"edges.csv": ""}, r"edges.csv: the file or its first line is empty"),
@@ -392,13 +402,19 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ),
         ({"nodes.csv": "id,label,x\na,0,1\na,1,2\n"}, r"nodes.csv, column id: a is duplicated"),
         ({"nodes.csv": "id,label,x\na,0,1\n,1,2\n"}, r"nodes.csv, column id: row 1 has no id"),
-        ({"nodes.csv": "id,label,x\na,0,1\nb,1,\nc,1,1\n"}, r"feature 0 of node 1 is nan"),
-        ({"nodes.csv": "id,label,x\na,0,1\nb,1,red\nc,1,1\n"}, r"column x: not every cell is a number .*'red'"),
+        (
+            {"nodes.csv": "id,label,x\na,0,1\nb,1,\nc,1,1\n"},
+            r"feature `x` of node `b` is nan; fill missing values with dataset.fill=mean or dataset.fill=zero",
+        ),
+        (
+            {"nodes.csv": "id,label,x\na,0,1\nb,1,red\nc,1,1\n"},
+            r"'red'.*; leave the column out with dataset.ignore=\[x\], or encode it with dataset.one_hot=\[x\]",
+        ),
         ({"nodes.csv": "id,label,y,x\na,0,1,1\n"}, r"the columns label and y mean the same"),
         ({"nodes.csv": "id,label,label_a,x\na,0,1,1\n"}, r"the columns label and label_a both contain labels"),
         ({"nodes.csv": ",id,label,x\n0,a,0,1\n"}, r"nodes.csv: a column has no name; write the table without"),
         ({"nodes.csv": "id,label,split,x\na,0,trian,1\n"}, r"column split: 'trian' is not a split; use train"),
-        ({"nodes.csv": "id,label,split,x\na,0,train,1\nb,,test,1\nc,0,,1\n"}, r"node 1 is in the test split"),
+        ({"nodes.csv": "id,label,split,x\na,0,train,1\nb,,test,1\nc,0,,1\n"}, r"node `b` is in the test split"),
         ({"nodes.csv": "id,label,split,x\na,0,,1\nb,,,1\nc,0,test,1\n"}, r"the train split is empty"),
         ({"nodes.csv": "id,label,x\na,,1\nb,-1,1\nc,,1\n"}, r"column label: no node has a label"),
         ({"nodes.csv": "id,label,x\na,-2,1\nb,0,1\nc,1,1\n"}, r"label -2: labels must be >= 0"),
@@ -406,8 +422,8 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ({"train.txt": "a\n"}, r"train.txt: the column split of .*nodes.csv also contains splits"),
         ({"features.npy": np.ones((2, 2))}, r"features.npy: has 2 rows for 3 nodes"),
         ({"features.npy": np.ones(3)}, r"features.npy: contains float64 of shape \(3,\); features must be numbers"),
-        ({"features.npy": np.full((3, 1), np.nan)}, r"feature 0 of node 0 is nan"),
-        ({"features.npy": np.full((3, 1), 1e300)}, r"feature 0 of node 0 is inf"),
+        ({"features.npy": np.full((3, 1), np.nan)}, r"feature 0 of node `a` is nan"),
+        ({"features.npy": np.full((3, 1), 1e300)}, r"feature 0 of node `a` is inf"),
         ({"features.npy": "no array"}, r"features.npy: cannot be read as a numpy array"),
         ({"features.npz": "no matrix"}, r"features.npz: cannot be read as a sparse matrix"),
         ({"features.parquet": "no table"}, r"features.parquet: cannot be read as a table"),
@@ -420,7 +436,10 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
             {"nodes.csv": "id,label,x\na,0,1\nb,1,1\nc,1,1\n", "train.txt": "a\nz\n"},
             r"train.txt: 'z' is not the id of a node",
         ),
-        ({"nodes.csv": "id,label,x\na,0,1\nb,1,1\nc,1,1\n", "train.txt": "a\na\n"}, r"train.txt: a node is duplicated"),
+        (
+            {"nodes.csv": "id,label,x\na,0,1\nb,1,1\nc,1,1\n", "train.txt": "a\na\n"},
+            r"train.txt: node `a` is duplicated",
+        ),
     ],
 )
 def test_a_wrong_file_is_reported_in_one_message(
@@ -450,6 +469,62 @@ def test_wrong_settings(fill: Callable[..., Custom], tmp_path: Path) -> None:
         fill({}, edges="links.xls").load()
     with pytest.raises(SignError, match="leave no test nodes"):
         fill({}, train_fraction=0.9, val_fraction=0.1)
+    with pytest.raises(SignError, match=r"ignore=x: must be a list, such as \[a,b\]"):
+        fill({}, ignore="x")
+    with pytest.raises(SignError, match=r"combine=min: choose one of error, mean, max, sum"):
+        fill({}, combine="min")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [("people", "people"), ("my graph (2)", "my-graph-2"), (".hidden", "hidden"), ("…", "custom")]
+)
+def test_a_graph_is_named_after_its_folder(tmp_path: Path, folder: str, name: str) -> None:
+    (tmp_path / folder).mkdir()
+    assert Custom(path=str(tmp_path / folder)).name == name
+    assert Custom(path=f"{tmp_path / folder}/").name == name
+    assert Custom(path=str(tmp_path / folder), name="mine").name == "mine"
+    (tmp_path / folder / "graph.v2.pt").touch()
+    assert Custom(path=str(tmp_path / folder / "graph.v2.pt")).name == "graph.v2"
+
+
+def test_columns_are_left_out_encoded_and_filled(fill: Callable[..., Custom]) -> None:
+    nodes = "id;label;split;country;age;note\na;x;train;de;1;?\nb;y;val;fr;NA;!\nc;N/A;;de;3;-\n"
+    settings = {"ignore": ["note", "split"], "one_hot": ["country"], "fill": "zero", "train_fraction": 0.5}
+    graph = fill({"nodes.csv": nodes}, **settings).load()
+    assert graph.feature_names == ("country=de", "country=fr", "age")
+    assert graph.features.tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 3]]
+    assert graph.class_names == ("x", "y")
+    assert graph.labels.tolist() == [0, 1, -1]
+    assert graph.node_ids.tolist() == ["a", "b", "c"]
+    assert sum(len(graph.nodes_of(split)) for split in SPLITS) == 2  # drawn: the column split is left out
+    with pytest.raises(SignError, match="there is no column contry; the columns are id, label, split, country, age"):
+        fill({"nodes.csv": nodes}, ignore=["note"], one_hot=["contry"]).load()
+
+
+@pytest.mark.parametrize("method", ["degree", "one_hot", "random"])
+def test_a_graph_without_features_gets_some_by_a_setting(fill: Callable[..., Custom], method: str) -> None:
+    bare = {"nodes.csv": "id,label,split\na,0,train\nb,1,val\nc,1,test\n"}
+    one, again = (fill(bare, generate_features=method).load() for _ in range(2))
+    assert one.features.shape == (3, {"degree": 17, "one_hot": 3, "random": 64}[method])
+    assert one.features_digest == again.features_digest
+    with pytest.raises(SignError, match=f"generate_features={method}: the files have features; remove the setting"):
+        fill({}, generate_features=method).load()
+
+
+@pytest.mark.parametrize("changes", [{"edges.csv": "a,b\nb,a\nb,c\nb,d\n"}, {"edges.csv": "a,b\na,d\nd,c\nc,b\n"}])
+def test_generated_and_encoded_features_of_an_inductive_graph_see_training_nodes_only(
+    fill: Callable[..., Custom], changes: dict[str, str]
+) -> None:
+    nodes = "id,label,split,c\na,0,train,x\nb,1,train,y\nc,1,val,{}\nd,0,test,{}\n"
+    for how in ({"ignore": ["c"], "generate_features": "degree"}, {"one_hot": ["c"], "fill": "mean"}):
+        first, second = (
+            fill(files, inductive=True, **how).load().induced_by_training().features_digest
+            for files in (
+                {"nodes.csv": nodes.format("x", "y"), "edges.csv": "a,b\nc,d\n"},
+                {"nodes.csv": nodes.format("new", "NA"), **changes},
+            )
+        )
+        assert first == second
 
 
 def test_files_of_other_names(fill: Callable[..., Custom]) -> None:
@@ -459,7 +534,7 @@ def test_files_of_other_names(fill: Callable[..., Custom]) -> None:
 
 def test_an_undirected_graph_may_list_its_edges_in_both_directions(fill: Callable[..., Custom]) -> None:
     expected = [[0, 2, 0], [2, 0, 3], [0, 3, 0]]
-    for edges in ("a,b,2\nb,c,3\n", "a,b,2\nb,a,2\nb,c,3\nc,b,3\n", "a,b,1\na,b,1\nc,b,3\n"):
+    for edges in ("a,b,2\nb,c,3\n", "a,b,2\nb,a,2\nb,c,3\nc,b,3\n", "a,b,2\nb,a,2\nb,c,3\n", "a,b,2\na,b,2\nc,b,3\n"):
         assert fill({"edges.csv": edges}).load().adjacency.to_scipy().toarray().tolist() == expected
 
 
@@ -517,8 +592,9 @@ def test_nothing_is_ever_unpickled(fill: Callable[..., Custom], tmp_path: Path) 
 
 def test_a_sparse_matrix_with_indices_beyond_its_shape(fill: Callable[..., Custom], tmp_path: Path) -> None:
     dataset = fill({})
-    for form in ("csr", "csc"):
+    for form in ("csr", "csc", "coo"):
         arrays = {"data": np.ones(3), "indices": [0, 1, 10**6], "indptr": [0, 1, 2, 3], "shape": (3, 3)}
+        arrays |= {"row": [0, 1, 2], "col": [0, 1, 10**6]}
         np.savez(tmp_path / "features.npz", format=form, **arrays)
         with pytest.raises(SignError, match=r"features.npz: cannot be read as a sparse matrix"):
             dataset.load()
@@ -538,7 +614,7 @@ def test_sparse_features_stay_sparse(fill: Callable[..., Custom], tmp_path: Path
     assert len({graph.features_digest for graph in graphs}) == 1
     coo.data[0] = np.nan
     scipy.sparse.save_npz(tmp_path / "features.npz", coo)
-    with pytest.raises(SignError, match="feature 5000 of node 2 is nan; replace missing values"):
+    with pytest.raises(SignError, match="feature 5000 of node `c` is nan; fill missing values"):
         dataset.load()
 
 
@@ -567,11 +643,12 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
     ).check(Custom(path=str(file)).load())
     assert set(torch.serialization.get_safe_globals()) == set(allowed), "PyG cannot read its own files any more"
     for change, message in (
-        ({"y": None}, "has no y"),
+        ({"y": None}, "has no y; a graph needs edge_index and y"),
         ({"x": torch.eye(3)}, "4 rows for 3 nodes"),
         ({"edge_index": torch.zeros(3, 2)}, "edge_index has shape"),
         ({"train_mask": torch.ones(4, 2) > 0}, "train_mask has shape"),
         ({"x": "text"}, "cannot be read as a Data object"),
+        ({"x": None}, "there are no features; looked for x; add them, or set dataset.generate_features=degree"),
     ):
         torch.save(data.clone().update(change), file)
         with pytest.raises(SignError, match=message):

@@ -12,7 +12,7 @@ from sign.errors import SignError
 
 
 def test_names_of_splits_ignore_case_and_may_be_empty() -> None:
-    names = np.array(["Train", "valid", "", "TEST", "validation", "val"])
+    names = np.array(["Train", "valid", "NA", "TEST", "validation", "val"])
     splits = splits_of_column(Column.of(names, "x"))
     assert {split: nodes.tolist() for split, nodes in splits.items()} == {"train": [0], "val": [1, 4, 5], "test": [3]}
     with pytest.raises(SignError, match="x: 'trian' is not a split"):
@@ -29,7 +29,7 @@ def test_lists_of_nodes(tmp_path: Path) -> None:
         splits_of_lists(files, NodeIds(3))
 
 
-@pytest.mark.parametrize(("text", "message"), [("1\n1\n", "a node is duplicated"), ("1,2\n", "has 2 columns")])
+@pytest.mark.parametrize(("text", "message"), [("1\n1\n", "node 1 is duplicated"), ("1,2\n", "has 2 columns")])
 def test_wrong_lists_are_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "train.txt").write_text(text)
     with pytest.raises(SignError, match=message):

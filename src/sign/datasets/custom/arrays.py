@@ -1,4 +1,4 @@
-"""Files of the user: how they are located, and arrays of numpy and scipy, which are never unpickled."""
+"""Files of the user: how they are located, and arrays of numpy, which are never unpickled."""
 
 from pathlib import Path
 
@@ -7,11 +7,10 @@ import numpy as np
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
-from sign.graph.features import SparseFeatures
 from sign.system import arrays
 
 NUMERIC = "biuf"  # kinds of dtypes: bool, integer and float
-SPARSE = ("csr", "csc", "coo")
+MAX_COLUMNS = 1 << 20  # of features: every hop is a dense array
 REMEDY = "write it again"
 
 
@@ -38,6 +37,8 @@ def read_array(file: Path) -> Array:
         array = np.lib.format.open_memmap(file, mode="r").view(np.ndarray)
         if array.dtype.kind not in NUMERIC + "U":
             raise SignError(f"{file}: contains {array.dtype}; save numbers or text")
+        if array.size and not array.itemsize:  # any number of rows without a byte in the file
+            raise SignError(f"{file}: contains {array.size} empty texts; save numbers or text")
         return array
 
 
@@ -47,33 +48,23 @@ def dense_features(array: Array, file: Path) -> Floats:
         raise SignError(
             f"{file}: contains {array.dtype} of shape {array.shape}; features must be numbers, (nodes, columns)"
         )
+    check_columns(array.shape[1], file)
     if array.dtype == np.float32:
         return array
     with np.errstate(over="ignore"):  # infinite values are refused by Graph
         return arrays.copy_rows(array, dtype=np.float32)
 
 
-def sparse_features(file: Path, nodes: int) -> SparseFeatures:
-    """Read features from a ``.npz`` file of ``scipy.sparse.save_npz``; they stay sparse."""
-    import scipy.sparse
-
-    with read_errors(file, "a sparse matrix of scipy", REMEDY), file.open("rb") as stream:
-        matrix = scipy.sparse.load_npz(stream)
-        if matrix.format not in SPARSE or matrix.ndim != 2 or matrix.dtype.kind not in NUMERIC:
-            raise SignError(
-                f"{file}: contains {matrix.dtype} as {matrix.format}; save real numbers as {', '.join(SPARSE)}"
-            )
-        if matrix.format != "coo":
-            matrix.check_format(full_check=True)  # an index beyond the shape would write out of bounds
-        check_rows(matrix.shape[0], nodes, file)
-        rows = matrix.tocsr()
-        rows.sum_duplicates()  # also sorts: equal features have equal digests
-        with np.errstate(over="ignore"):  # infinite values are refused by Graph
-            values = rows.data.astype(np.float32)
-    return SparseFeatures(rows.indptr.astype(np.int64), rows.indices, rows.shape[1], values)
-
-
 def check_rows(rows: int, nodes: int, file: Path) -> None:
     """Raise :class:`SignError` unless a file has one row per node."""
     if rows != nodes:
         raise SignError(f"{file}: has {rows} rows for {nodes} nodes; write one row per node")
+
+
+def check_columns(columns: int, file: Path) -> None:
+    """Raise :class:`SignError` for more columns of features than a hop can have."""
+    if columns > MAX_COLUMNS:
+        raise SignError(
+            f"{file}: has {columns:,} columns; features have at most {MAX_COLUMNS:,}, since hops are dense arrays; "
+            "reduce them first, for example by a truncated SVD"
+        )

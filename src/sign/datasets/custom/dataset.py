@@ -1,20 +1,27 @@
 """A user's graph, from files with conventional names; the documentation describes the layout."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 
 from sign.datasets.base import Dataset
-from sign.datasets.custom.folder import GraphParts, find_files, read_folder
+from sign.datasets.custom.adjacency import build_adjacency
+from sign.datasets.custom.feature_columns import ColumnSettings
+from sign.datasets.custom.folder import GraphParts, Splits, file_names, find_files, read_folder
+from sign.datasets.custom.generated_features import Method, degree_features, one_hot_features, random_features
+from sign.datasets.custom.labels import Labels
+from sign.datasets.custom.missing_values import Fill, fill_missing
 from sign.datasets.custom.pyg_data import read_pyg
 from sign.datasets.sampling import split_by_fraction
 from sign.errors import FieldError, SignError
-from sign.graph.csr import CSR, Array
-from sign.graph.graph import SPLITS, Graph
+from sign.graph.csr import CSR, Combine
+from sign.graph.features import Features
+from sign.graph.graph import SPLITS, Graph, quoted_name
 from sign.system.hashing import file_digest
-from sign.validation import Range, Seed
+from sign.validation import Count, Range, Seed
 
 FILES = ("edges", "nodes", "features", "labels", *SPLITS)
 
@@ -24,10 +31,10 @@ class Custom(Dataset):
     """Files in the folder ``path``, or a ``Data`` of PyG. A setting such as ``edges`` selects another file.
 
     An undirected graph may list its edges once or in both directions. Without splits in the files, fractions of the
-    labelled nodes are drawn with ``split_seed``.
+    labelled nodes are drawn with ``split_seed``. Without a ``name`` it is that of the folder or file.
     """
 
-    name: str = "custom"
+    name: str = ""
     path: str
     edges: str | None = None
     nodes: str | None = None
@@ -37,11 +44,20 @@ class Custom(Dataset):
     val: str | None = None
     test: str | None = None
     directed: bool = False
+    combine: Combine = "error"
+    ignore: list[str] = field(default_factory=list)
+    one_hot: list[str] = field(default_factory=list)
+    fill: Fill | None = None
+    generate_features: Method | None = None
+    feature_size: Count = 64
+    feature_seed: Seed = 0
     split_seed: Seed = 0
     train_fraction: Annotated[float, Range(0.01, 0.98)] = 0.6
     val_fraction: Annotated[float, Range(0.01, 0.98)] = 0.2
 
     def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", _name_of(Path(str(self.path))))
         super().__post_init__()
         if not Path(self.path).exists():
             raise FieldError("path", self.path, "there is no such folder or file")
@@ -51,17 +67,23 @@ class Custom(Dataset):
     def load(self) -> Graph:
         """Read the files and build the graph."""
         parts = self._read()
-        splits = parts.splits or self._draw(parts.labels)
-        self._check_labels(parts.labels, splits)
+        self._check_labels(parts)
+        adjacency = build_adjacency(parts.edges, len(parts.labels), self.directed, self.combine, parts.node_ids)
+        features, feature_names = self._features(parts, adjacency)
         return Graph(
             name=self.name,
-            adjacency=self._adjacency(parts),
-            features=parts.features,
-            labels=parts.labels,
-            classes=parts.classes,
+            adjacency=adjacency,
+            features=features,
+            labels=parts.labels.values,
+            classes=parts.labels.classes,
+            train=parts.splits["train"],
+            val=parts.splits["val"],
+            test=parts.splits["test"],
             directed=self.directed,
             inductive=self.inductive,
-            **splits,
+            class_names=parts.labels.names,
+            feature_names=feature_names,
+            node_ids=parts.node_ids,
         )
 
     def content_digest(self) -> str:
@@ -74,31 +96,47 @@ class Custom(Dataset):
         return {name: getattr(self, name) for name in FILES}
 
     def _read(self) -> GraphParts:
-        path = Path(self.path)
-        return read_folder(path, self._file_names) if path.is_dir() else read_pyg(path)
+        path, columns = Path(self.path), ColumnSettings(self.ignore, self.one_hot, self.inductive)
+        if path.is_dir():
+            return read_folder(path, self._file_names, columns, self._draw)
+        columns.check()
+        return read_pyg(path, self._draw)
 
-    def _adjacency(self, parts: GraphParts) -> CSR:
-        edges = (parts.source, parts.target, len(parts.features), parts.weights)
-        if parts.weights is not None and not self.directed:
-            # If the file has both directions, adding reverse edges would double the weights.
-            listed = CSR.from_edges(*edges)
-            if listed.is_symmetric():
-                return listed
-        return CSR.from_edges(*edges, both=not self.directed)
+    def _features(self, parts: GraphParts, adjacency: CSR) -> tuple[Features, tuple[str, ...]]:
+        """Return the features of the files, without missing values, or generate them, and their names."""
+        if parts.features is not None:
+            if self.generate_features is not None:
+                rule = "the files have features; remove the setting, or leave their columns out with dataset.ignore"
+                raise SignError(f"dataset.generate_features={self.generate_features}: {rule}")
+            names = parts.feature_names
+            return fill_missing(parts.features, self.fill, parts.splits["train"], names, parts.node_ids), names
+        if self.generate_features == "degree":
+            return degree_features(adjacency, self.directed, parts.splits["train"] if self.inductive else None)
+        if self.generate_features == "one_hot":
+            return one_hot_features(adjacency.nodes), ()
+        if self.generate_features == "random":
+            return random_features(adjacency.nodes, self.feature_size, self.feature_seed), ()
+        looked = f"{file_names('features')} and columns in the nodes table" if Path(self.path).is_dir() else "x"
+        raise SignError(
+            f"dataset.path={self.path}: there are no features; looked for {looked}; "
+            "add them, or set dataset.generate_features=degree, one_hot or random"
+        )
 
-    def _draw(self, labels: Array) -> dict[str, Array]:
-        labelled = np.flatnonzero(_is_labelled(labels))
+    def _draw(self, labels: Labels) -> Splits:
+        labelled = np.flatnonzero(labels.known)
         drawn = split_by_fraction(len(labelled), self.train_fraction, self.val_fraction, self.split_seed)
         return {split: labelled[positions] for split, positions in zip(SPLITS, drawn, strict=True)}
 
-    def _check_labels(self, labels: Array, splits: dict[str, Array]) -> None:
-        for split, nodes in splits.items():
-            unknown = nodes[~_is_labelled(labels)[nodes]]
+    def _check_labels(self, parts: GraphParts) -> None:
+        for split, nodes in parts.splits.items():
+            unknown = nodes[~parts.labels.known[nodes]]
             if len(unknown):
-                raise SignError(
-                    f"dataset.path={self.path}: node {unknown[0]} is in the {split} split, but has no label"
-                )
+                node = quoted_name(parts.node_ids, unknown[0])
+                raise SignError(f"dataset.path={self.path}: node {node} is in the {split} split, but has no label")
 
 
-def _is_labelled(labels: Array) -> Array:
-    return np.asarray(labels >= 0 if labels.ndim == 1 else (labels >= 0).all(axis=1))
+def _name_of(path: Path) -> str:
+    """Return the name of a folder or file, with hyphens for characters that are not safe in a folder name."""
+    full = path.resolve()
+    name = full.name if full.is_dir() else full.stem
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "custom"

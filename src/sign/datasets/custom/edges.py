@@ -1,5 +1,7 @@
 """Edges from a table, with or without a header, or from an array."""
 
+import logging
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +14,33 @@ from sign.graph.csr import Array, Floats
 
 EDGES = (*TABLES, ".npy")
 PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"))
-WEIGHT = ("weight",)
+WEIGHT = ("weight", "weights", "w")
 HEADER_RULE = f"name the columns of sources and targets {' or '.join('/'.join(pair) for pair in PAIRS)}"
+log = logging.getLogger(__name__)
 
 
-def read_edges(file: Path, ids: NodeIds) -> tuple[Array, Array, Floats | None]:
-    """Read source and target of each edge as node indices, and the weights, if any."""
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Source and target of each edge as node indices, the weights, if any, and the file that lists them."""
+
+    source: Array
+    target: Array
+    weights: Floats | None
+    file: Path
+
+
+def read_edges(file: Path, ids: NodeIds) -> Edges:
+    """Read the edges of a table or of an array."""
     if file.suffix == ".npy":
         source, target = (ids.indices(Column.of(ends, str(file))) for ends in _ends(read_array(file), file))
-        return source, target, None
+        return Edges(source, target, None, file)
     table = read_table(file, is_header=lambda cells: any(name in cells for pair in PAIRS for name in pair))
     first, second, weight = _columns(table, ids)
     source, target = (ids.indices(table.column(name)) for name in (first, second))
     if weight is None:
-        return source, target, None
+        return Edges(source, target, None, file)
     with np.errstate(over="ignore"):  # infinite weights are refused by CSR.from_edges
-        return source, target, table.column(weight).numbers().astype(np.float32)
+        return Edges(source, target, table.column(weight).numbers().astype(np.float32), file)
 
 
 def _ends(array: Array, file: Path) -> Array:
@@ -48,15 +61,20 @@ def _columns(table: Table, ids: NodeIds) -> tuple[str, str, str | None]:
         if len(names) not in (2, 3):
             raise SignError(f"{table.file}: {HEADER_RULE}, or write two columns, or three with weights")
         return names[0], names[1], names[2] if len(names) == 3 else None
-    for pair in PAIRS:
-        first, second = (table.pick((name,)) for name in pair)
-        if first is not None and second is not None:
-            break
-    else:
+    picked = ((table.pick((one,)), table.pick((two,))) for one, two in PAIRS)
+    pairs = [(one, two) for one, two in picked if one is not None and two is not None]
+    if not pairs:
         raise SignError(f"{table.file}: has columns {', '.join(names)}; {HEADER_RULE}")
+    if len(pairs) > 1:
+        found = " and ".join("/".join(pair) for pair in pairs)
+        raise SignError(f"{table.file}: the columns {found} could all be sources and targets; rename all but one pair")
+    first, second = pairs[0]
     if table.file.suffix != ".parquet" and ids.contains(first) and ids.contains(second):
         raise SignError(
             f"{table.file}: its first line could be a header or an edge between the nodes {first} and {second}; "
             "rename the columns"
         )
-    return first, second, table.pick(WEIGHT)
+    weight = table.pick(WEIGHT)
+    if unused := [name for name in names if name not in (first, second, weight)]:
+        log.info("%s: not used: %s; weights are in a column %s", table.file, ", ".join(unused), " or ".join(WEIGHT))
+    return first, second, weight

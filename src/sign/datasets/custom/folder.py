@@ -1,17 +1,20 @@
 """A folder of files with conventional names ▶ the parts of a graph."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
-from sign.datasets.custom.arrays import check_rows, dense_features, find_file, read_array, sparse_features
-from sign.datasets.custom.edges import EDGES, read_edges
-from sign.datasets.custom.labels import encode_labels, label_matrix
+from sign.datasets.custom.arrays import check_rows, dense_features, find_file, read_array
+from sign.datasets.custom.edges import EDGES, Edges, read_edges
+from sign.datasets.custom.feature_columns import ColumnSettings
+from sign.datasets.custom.labels import PREFIX, Labels, labels_of_array, labels_of_columns
 from sign.datasets.custom.node_ids import ID, NodeIds
+from sign.datasets.custom.sparse_arrays import sparse_features
 from sign.datasets.custom.splits import LISTS, splits_of_column, splits_of_lists
-from sign.datasets.custom.tables import TABLES, Column, Table, read_table
+from sign.datasets.custom.tables import MISSING, TABLES, Table, read_table
 from sign.errors import SignError
-from sign.graph.csr import Array, Floats
+from sign.graph.csr import Array
 from sign.graph.features import Features
 from sign.graph.graph import SPLITS
 
@@ -22,38 +25,44 @@ ENDINGS = {
     "labels": (".npy", *TABLES),
     **dict.fromkeys(SPLITS, LISTS),
 }
-LABEL, LABEL_PREFIX = ("label", "labels", "class", "y"), "label_"
+LABEL = ("label", "labels", "class", "y")
 SPLIT = ("split",)
-FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0"}  # cells of multilabel columns
+FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0", *MISSING}  # cells of multilabel columns
+NamedFeatures: TypeAlias = tuple[Features | None, tuple[str, ...]]
+Splits: TypeAlias = dict[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
 class GraphParts:
-    """Edges as node indices, features, labels and, unless they are drawn later, splits."""
+    """Edges as node indices, features, if there are any, labels, splits, and the names of features and nodes."""
 
-    source: Array
-    target: Array
-    weights: Floats | None
-    features: Features
-    labels: Array
-    classes: int
-    splits: dict[str, Array] | None
+    edges: Edges
+    features: Features | None
+    labels: Labels
+    splits: Splits
+    feature_names: tuple[str, ...] = ()
+    node_ids: Array | None = None
 
 
-def read_folder(folder: Path, settings: Mapping[str, str | None]) -> GraphParts:
-    """Read the files of a folder; ``settings`` overrides their conventional names."""
+def read_folder(
+    folder: Path, settings: Mapping[str, str | None], columns: ColumnSettings, draw: Callable[[Labels], Splits]
+) -> GraphParts:
+    """Read the files of a folder.
+
+    ``settings`` overrides their conventional names, ``columns`` selects columns of tables, and ``draw`` draws splits
+    if no file has them.
+    """
     files = find_files(folder, settings)
     edges = files["edges"]
     if edges is None:
         raise _missing_files(folder, "edges")
-    table = None if files["nodes"] is None else read_table(files["nodes"])
-    ids = None if table is None else NodeIds.of(table)
-    labels, classes = _labels(folder, files["labels"], table, ids)
+    nodes, table = _node_tables(files, columns)
+    ids = None if nodes is None else NodeIds.of(nodes)
+    labels = _labels(folder, files["labels"], nodes, ids)
     ids = ids or NodeIds(len(labels))
-    features = _features(folder, files["features"], table, ids)
-    splits = _splits(files, table, ids)
-    source, target, weights = read_edges(edges, ids)
-    return GraphParts(source, target, weights, features, labels, classes, splits)
+    splits = _splits(files, nodes, ids) or draw(labels)
+    features, names = _features(files["features"], table, ids, columns, splits["train"])
+    return GraphParts(read_edges(edges, ids), features, labels, splits, names, ids.array())
 
 
 def find_files(folder: Path, settings: Mapping[str, str | None]) -> dict[str, Path | None]:
@@ -61,24 +70,35 @@ def find_files(folder: Path, settings: Mapping[str, str | None]) -> dict[str, Pa
     return {name: find_file(folder, name, settings[name], endings) for name, endings in ENDINGS.items()}
 
 
-def _labels(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds | None) -> tuple[Array, int]:
-    """Read class indices or a label matrix, and the number of classes, from the labels file or the nodes table."""
+def _node_tables(files: Mapping[str, Path | None], columns: ColumnSettings) -> tuple[Table | None, Table | None]:
+    """Read the nodes table, and the table that contains the features, if any, without columns that are left out."""
+    nodes = None if files["nodes"] is None else read_table(files["nodes"])
+    table, file = nodes, files["features"]
+    if file is not None:
+        table = read_table(file) if file.suffix == ".parquet" else None
+    columns.check(nodes, table)
+    nodes_left, table_left = (None if part is None else part.without(columns.ignore) for part in (nodes, table))
+    return nodes_left, table_left
+
+
+def _labels(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds | None) -> Labels:
+    """Read labels from the labels file or the nodes table."""
     columns = [] if nodes is None else _label_columns(nodes)
     if file is None:
         if nodes is None or not columns:
             raise _missing_files(folder, "labels", "a column label in the nodes table")
-        return _from_columns(nodes, columns)
+        return labels_of_columns(nodes, columns)
     if nodes is not None and columns:
         raise SignError(f"{file}: the column {columns[0]} of {nodes.file} also contains labels; remove one of them")
     if file.suffix == ".npy":
-        labels, classes = labels_of(read_array(file), str(file))
+        labels = labels_of_array(read_array(file), str(file))
     else:
-        table = read_table(file, _is_label_header)
+        table = read_table(file, _is_label_header, lambda cells: cells <= FLAGS or bool(cells & {*ID, *LABEL}))
         table = (ids or NodeIds(table.rows)).sort_rows(table)
-        labels, classes = _from_columns(table, list(table.columns))
+        labels = labels_of_columns(table, list(table.columns))
     if ids is not None:
         check_rows(len(labels), ids.nodes, file)
-    return labels, classes
+    return labels
 
 
 def _is_label_header(cells: set[str]) -> bool:
@@ -88,48 +108,38 @@ def _is_label_header(cells: set[str]) -> bool:
 
 def _label_columns(nodes: Table) -> list[str]:
     """Return the label column of the nodes table, or its columns ``label_…`` of a multilabel graph."""
-    multiple = [name for name in nodes.columns if name.lower().startswith(LABEL_PREFIX)]
+    multiple = [name for name in nodes.columns if name.lower().startswith(PREFIX)]
     single = nodes.pick(LABEL)
     if single is not None and multiple:
         raise SignError(f"{nodes.file}: the columns {single} and {multiple[0]} both contain labels; keep one")
     return multiple if single is None else [single]
 
 
-def _from_columns(table: Table, names: list[str]) -> tuple[Array, int]:
-    if len(names) == 1:
-        return encode_labels(table.column(names[0]))
-    return label_matrix(table.matrix(names), str(table.file)), len(names)
-
-
-def labels_of(array: Array, where: str) -> tuple[Array, int]:
-    """Convert one column of labels to class indices, or several columns to a label matrix."""
-    if array.ndim == 2 and array.shape[1] > 1:
-        return label_matrix(array, where), array.shape[1]
-    if array.ndim == 0 or array.size != len(array):
-        raise SignError(f"{where}: has shape {array.shape}; labels must be a list, or columns of 0 and 1")
-    return encode_labels(Column.of(array.reshape(-1), where))
-
-
-def _features(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds) -> Features:
-    """Read the features file, or all columns of the nodes table that have no other meaning."""
+def _features(
+    file: Path | None, table: Table | None, ids: NodeIds, columns: ColumnSettings, train: Array
+) -> NamedFeatures:
+    """Read the features file, or all columns of the nodes table that have no other meaning; there may be none."""
     if file is not None and file.suffix == ".npz":
-        return sparse_features(file, ids.nodes)
+        return sparse_features(file, ids.nodes), ()
     if file is not None and file.suffix == ".npy":
         array = read_array(file)
         check_rows(len(array) if array.ndim else 0, ids.nodes, file)
-        return dense_features(array, file)
+        return dense_features(array, file), ()
+    if table is None:
+        return None, ()
     if file is not None:
-        table = ids.sort_rows(read_table(file))
+        table = ids.sort_rows(table)
         check_rows(table.rows, ids.nodes, file)
-        return dense_features(table.matrix(list(table.columns)), file)
-    if nodes is not None:
-        other = {*_label_columns(nodes), nodes.pick(ID), nodes.pick(SPLIT)}
-        if columns := [name for name in nodes.columns if name not in other]:
-            return dense_features(nodes.matrix(columns), nodes.file)
-    raise _missing_files(folder, "features", "columns of numbers in the nodes table")
+        names = list(table.columns)
+    else:
+        other = {*_label_columns(table), table.pick(ID), table.pick(SPLIT)}
+        names = [name for name in table.columns if name not in other]
+    if not names:
+        return None, ()
+    return columns.encode(table, names, train)
 
 
-def _splits(files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds) -> dict[str, Array] | None:
+def _splits(files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds) -> Splits | None:
     """Read the nodes of each split from a column or from files, if there are any."""
     lists = {split: file for split in SPLITS if (file := files[split]) is not None}
     column = None if nodes is None else nodes.pick(SPLIT)
@@ -140,7 +150,11 @@ def _splits(files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds)
     return splits_of_column(nodes.column(column))
 
 
+def file_names(part: str) -> str:
+    """Return the conventional names of the file of a part of the graph."""
+    return ", ".join(f"{part}{ending}" for ending in ENDINGS[part])
+
+
 def _missing_files(folder: Path, name: str, alternative: str | None = None) -> SignError:
-    names = ", ".join(f"{name}{ending}" for ending in ENDINGS[name])
     also = f" and {alternative}" if alternative else ""
-    return SignError(f"{folder}: there are no {name}; looked for {names}{also}")
+    return SignError(f"{folder}: there are no {name}; looked for {file_names(name)}{also}")

@@ -1,6 +1,6 @@
 """Ids of nodes in files, and their indices in the graph."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from sign.errors import SignError
 from sign.graph.csr import Array
 
 ID = ("id", "node", "node_id")
+BLOCK = 1 << 16  # ids that are Python strings at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +41,13 @@ class NodeIds:
 
     def indices(self, column: Column) -> Array:
         """Return the node index of each id in a column."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         if self.ids is None:
             return column.integers()
+        if str(column.values.type) in ("bool", "double"):  # pandas writes integers as 1.0 if some are missing
+            column = Column(pa.chunked_array([column.integers()]), column.where)
         values, ids = column.values, self.ids
         if values.type != ids.type:  # one of them was read from text
             values, ids = values.cast("string"), ids.cast("string")
@@ -53,6 +57,10 @@ class NodeIds:
             cell = "an empty cell" if unknown is None else f"{unknown!r}"
             raise SignError(f"{column.where}: {cell} is not the id of a node; add the node, or remove the row")
         return np.asarray(positions.cast("int64").to_numpy())
+
+    def array(self) -> Array | None:
+        """Return the ids, if there are any, as an array."""
+        return None if self.ids is None else id_array(self.ids)
 
     def contains(self, text: str) -> bool:
         """Return whether a node has this id."""
@@ -74,4 +82,21 @@ class NodeIds:
         others = {other: column.take(order) for other, column in table.columns.items() if other != name}
         if not others:
             raise SignError(f"{table.file}: has no column beside the ids")
-        return Table(table.file, others)
+        return replace(table, columns=others)
+
+
+def id_array(ids: Any) -> Array:
+    """Return a list or Arrow array of ids as integers, or as strings of any length.
+
+    The strings of numpy's ``StringDType`` take the memory of their characters; in a ``str_`` array one long id would
+    make all others as long.
+    """
+    import pyarrow as pa
+
+    values = pa.array(ids) if isinstance(ids, list) else ids
+    if str(values.type) == "int64":
+        return np.asarray(values.to_numpy())
+    array = np.empty(len(values), np.dtypes.StringDType())
+    for start in range(0, len(values), BLOCK):
+        array[start : start + BLOCK] = values[start : start + BLOCK].to_pylist()
+    return array

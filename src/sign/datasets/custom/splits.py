@@ -9,7 +9,7 @@ from sign.datasets.custom.node_ids import NodeIds
 from sign.datasets.custom.tables import Column, read_table
 from sign.errors import SignError
 from sign.graph.csr import Array
-from sign.graph.graph import SPLITS
+from sign.graph.graph import SPLITS, quoted_name
 
 LISTS = (".npy", ".txt", ".csv", ".csv.gz")
 NAMES = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
@@ -20,7 +20,7 @@ def splits_of_column(column: Column) -> dict[str, Array]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = pc.utf8_lower(column.values.cast("string"))
+    names = pc.utf8_lower(column.known().values.cast("string"))
     positions = pc.index_in(names, value_set=pa.array(list(NAMES)))
     unknown = names.filter(pc.and_(pc.is_null(positions), pc.is_valid(names)))
     if len(unknown):
@@ -36,7 +36,8 @@ def splits_of_lists(files: dict[str, Path], ids: NodeIds) -> dict[str, Array]:
         listed = ids.indices(_read_list(file))
         nodes = np.unique(listed)
         if len(nodes) < len(listed):
-            raise SignError(f"{file}: a node is duplicated; list each once")
+            node = nodes[np.bincount(np.searchsorted(nodes, listed)) > 1][0]
+            raise SignError(f"{file}: node {quoted_name(ids.array(), node)} is duplicated; list each once")
         if len(nodes) and (nodes[0] < 0 or nodes[-1] >= ids.nodes):
             node = nodes[0] if nodes[0] < 0 else nodes[-1]
             raise SignError(f"{file}: lists node {node}, but nodes are numbered 0 to {ids.nodes - 1}")
@@ -50,7 +51,7 @@ def _read_list(file: Path) -> Column:
         if array.ndim != 1 or array.dtype.kind not in "iuU":
             raise SignError(f"{file}: contains {array.dtype} of shape {array.shape}; a split is a list of node ids")
         return Column.of(array, str(file))
-    table = read_table(file, is_header=lambda cells: False)
+    table = read_table(file, is_header=lambda cells: False, is_row=lambda cells: False)
     if len(table.columns) > 1:
         raise SignError(f"{file}: has {len(table.columns)} columns; a split is a list of node ids, one per line")
     return Column(table.column("0").values.drop_null(), str(file))

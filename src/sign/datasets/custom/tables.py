@@ -1,25 +1,25 @@
 """Parquet and text tables, and their columns as numbers, text or booleans."""
 
-import csv
-import gzip
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sign.datasets.custom.arrays import REMEDY
+from sign.datasets.custom.text_files import TEXT, encoding_errors, first_line, read_text
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
-from sign.graph.csr import Array, Floats
-from sign.system import arrays
+from sign.graph.csr import Array
 
-TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLES = (".parquet", *TEXT)
-BLOCK = 1 << 24  # bytes of text that are parsed at a time; a line must not be longer
 INDEX = "__index_level_"  # how pandas names an index that it stores as a column
+# cells of text, in lower case, that programs write where a value is missing
+MISSING = ("nan", "-nan", "none", "null", "na", "n/a", "#n/a", "<na>", "?")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +58,37 @@ class Column:
         """Whether it contains text."""
         return str(self.values.type) == "string"
 
-    def numbers(self) -> Array:
-        """Return doubles, NaN for empty cells."""
-        return np.asarray(self.cast("double", "a number").to_numpy())
+    def known(self) -> "Column":
+        """Return the column with null in place of text that marks a missing value, such as NA."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.is_text:
+            return self
+        missing = pc.is_in(pc.utf8_lower(self.values), value_set=pa.array(MISSING))
+        marked = self.values.filter(missing)
+        if not len(marked):
+            return self
+        markers = ", ".join(f"`{marker}`" for marker in sorted(marked.unique().to_pylist()))
+        log.info("%s: %s means that the value is missing (%d cells)", self.where, markers, len(marked))
+        return replace(self, values=pc.if_else(missing, pa.scalar(None, pa.string()), self.values))
+
+    def numbers(self, advice: str = "") -> Array:
+        """Return doubles, NaN for missing ones."""
+        return np.asarray(self.known().cast("double", "a number", advice).to_numpy())
 
     def integers(self) -> Array:
-        """Return integers; raise :class:`SignError` for an empty cell."""
+        """Return integers; raise :class:`SignError` for an empty cell, booleans and notations such as 0x1."""
+        import pyarrow.compute as pc
+
         if self.values.null_count:
             raise SignError(f"{self.where}: row {self.first_null()} is empty; it must be an integer")
+        if str(self.values.type) == "bool":
+            raise SignError(f"{self.where}: contains true and false; it must be integers")
+        if self.is_text:
+            others = self.values.filter(pc.invert(pc.match_substring_regex(self.values, r"^[+-]?[0-9]+$")))
+            if len(others):
+                raise SignError(f"{self.where}: not every cell is an integer (such as {others[0].as_py()!r})")
         return np.asarray(self.cast("int64", "an integer").to_numpy())
 
     def first_null(self) -> int:
@@ -74,14 +97,17 @@ class Column:
 
         return int(pc.index(pc.is_null(self.values), value=True).as_py())
 
-    def cast(self, kind: str, what: str) -> Any:
+    def cast(self, kind: str, what: str, advice: str = "") -> Any:
         """Convert the values to another type; raise :class:`SignError` if one cannot be converted."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         try:
             return self.values.cast(kind)
         except pa.ArrowInvalid as error:
-            raise SignError(f"{self.where}: not every cell is {what} ({error})") from error
+            if self.is_text and pc.any(pc.match_substring_regex(self.values, r"^[+-]?[0-9]+,[0-9]+$")).as_py():
+                advice = "write a point in place of the decimal comma"
+            raise SignError(f"{self.where}: not every cell is {what} ({error}){advice and f'; {advice}'}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +116,8 @@ class Table:
 
     file: Path
     columns: dict[str, Any]
+    rows: int
     header: bool = True
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self.columns.values())))
 
     def column(self, name: str) -> Column:
         """Return a column."""
@@ -108,17 +130,19 @@ class Table:
             raise SignError(f"{self.file}: the columns {' and '.join(matches)} mean the same; keep one")
         return matches[0] if matches else None
 
-    def matrix(self, names: Collection[str]) -> Floats:
-        """Return columns as a float32 matrix, NaN for empty cells."""
-        matrix = arrays.empty((self.rows, len(names)), np.float32)
-        with np.errstate(over="ignore"):  # infinite values are refused by Graph
-            for position, name in enumerate(names):
-                matrix[:, position] = self.column(name).numbers()
-        return matrix
+    def without(self, names: Collection[str]) -> "Table":
+        """Return the table without some columns."""
+        return replace(self, columns={name: column for name, column in self.columns.items() if name not in names})
 
 
-def read_table(file: Path, is_header: Callable[[set[str]], bool] = bool) -> Table:
-    """Read a table; ``is_header`` decides by its lower-case cells whether the first line of text is a header."""
+def read_table(
+    file: Path, is_header: Callable[[set[str]], bool] = bool, is_row: Callable[[set[str]], bool] = bool
+) -> Table:
+    """Read a table.
+
+    ``is_header`` decides by its lower-case cells whether the first line of text is a header, ``is_row`` whether they
+    are plausible, if the separator is not the usual one.
+    """
     with read_errors(file, "a table", REMEDY):
         if file.suffix == ".parquet":
             import pyarrow.parquet as pq
@@ -127,40 +151,21 @@ def read_table(file: Path, is_header: Callable[[set[str]], bool] = bool) -> Tabl
             names = table.column_names
             _check_names(file, names)
         else:
-            header, names = _first_line(file, is_header)
-            table = _read_text(file, names, header)
-    return Table(file, dict(zip(names, table.columns, strict=True)), header)
+            with encoding_errors(file):
+                names, separator = first_line(file, is_row)
+                header = _is_header(file, names, is_header)
+                names = names if header else [str(position) for position in range(len(names))]
+                table = read_text(file, names, separator, header)
+    return Table(file, dict(zip(names, table.columns, strict=True)), table.num_rows, header)
 
 
-def _first_line(file: Path, is_header: Callable[[set[str]], bool]) -> tuple[bool, list[str]]:
-    """Return whether there is a header, and the names of the columns."""
-    with (gzip.open if file.suffix == ".gz" else open)(file, "rt", encoding="utf-8-sig", newline="") as stream:
-        line = stream.readline()
-    cells = [cell.strip() for row in csv.reader([line], delimiter=_delimiter(file)) for cell in row]
+def _is_header(file: Path, cells: list[str], is_header: Callable[[set[str]], bool]) -> bool:
     if not any(cells):
         raise SignError(f"{file}: the file or its first line is empty; write a table")
-    if not is_header({cell.lower() for cell in cells}):
-        return False, [str(position) for position in range(len(cells))]
-    _check_names(file, cells)
-    return True, cells
-
-
-def _read_text(file: Path, names: list[str], header: bool) -> Any:
-    """Read all columns as text: what looks like a number may be an id, such as 007."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    return arrow.read_csv(
-        str(file),
-        arrow.ReadOptions(column_names=names, skip_rows=int(header), block_size=BLOCK),
-        # In a file of one column an empty line is a row with an empty cell.
-        arrow.ParseOptions(delimiter=_delimiter(file), ignore_empty_lines=len(names) > 1),
-        arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-    )
-
-
-def _delimiter(file: Path) -> str:
-    return "\t" if file.name.endswith((".tsv", ".tsv.gz")) else ","
+    header = is_header({cell.lower() for cell in cells})
+    if header:
+        _check_names(file, cells)
+    return header
 
 
 def _check_names(file: Path, names: list[str]) -> None:

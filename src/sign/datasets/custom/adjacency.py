@@ -1,0 +1,52 @@
+"""Edges ▶ adjacency: several weights of one edge are equal, combined by a rule, or an error."""
+
+import logging
+
+import numpy as np
+
+from sign.datasets.custom.edges import Edges
+from sign.errors import SignError
+from sign.graph.csr import CSR, Array, Combine, ConflictingWeights, Floats
+from sign.graph.csr_transforms import merge_directions
+from sign.graph.graph import quoted_name
+from sign.system import arrays
+
+log = logging.getLogger(__name__)
+
+
+def build_adjacency(edges: Edges, nodes: int, directed: bool, combine: Combine, node_ids: Array | None) -> CSR:
+    """Build the adjacency, symmetric unless the graph is ``directed``.
+
+    Without weights an edge is an entry of one, however often it is listed. Weights are combined per edge: first those
+    that are listed in the same direction, then, in an undirected graph, those of the two directions, unless they are
+    equal. With ``combine="error"`` all weights of an edge must be equal.
+    """
+    if edges.weights is None:
+        return CSR.from_edges(edges.source, edges.target, nodes, both=not directed)
+    try:
+        listed = CSR.from_edges(edges.source, edges.target, nodes, edges.weights, combine=combine)
+        if combine == "error" and (duplicates := len(edges.source) - listed.entries):
+            repeated = "%s: %d edges are listed again in the same direction and with the same weight; each counts once"
+            log.info(f"{repeated} (dataset.combine=sum adds them)", edges.file, duplicates)
+        return listed if directed else merge_directions(listed, combine)
+    except ConflictingWeights as conflict:
+        ends = (conflict.source, conflict.target)
+        source, target = (quoted_name(node_ids, node) for node in ends)
+        edge = f"from {source} to {target}" if directed else f"between {source} and {target}"
+        weights = " and ".join(f"{weight:g}" for weight in _extremes(edges, edges.weights, ends, directed))
+        raise SignError(
+            f"{edges.file}: the edge {edge} is listed with different weights, such as {weights}; correct them, or "
+            "combine them with dataset.combine=mean, max or sum"
+        ) from conflict
+
+
+def _extremes(edges: Edges, weights: Floats, ends: tuple[int, int], directed: bool) -> tuple[float, float]:
+    """Return the smallest and the largest weight of an edge."""
+    found: list[float] = []
+    for part in arrays.chunks(edges.source):
+        source, target = edges.source[part], edges.target[part]
+        mask = (source == ends[0]) & (target == ends[1])
+        if not directed:
+            mask |= (source == ends[1]) & (target == ends[0])
+        found += weights[part][mask].tolist()
+    return float(np.min(found)), float(np.max(found))

@@ -1,0 +1,85 @@
+"""Columns of a table ▶ features: numbers, and text that is one-hot encoded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sign.datasets.custom.tables import Table
+from sign.errors import SignError
+from sign.graph.csr import Array, Floats
+from sign.system import arrays
+
+MAX_CATEGORIES = 1000  # of a column that is one-hot encoded
+
+
+@dataclass(frozen=True)
+class ColumnSettings:
+    """Names of columns that are left out, and of columns that are one-hot encoded.
+
+    In an ``inductive`` graph the categories are those of the training nodes.
+    """
+
+    ignore: Sequence[str] = ()
+    one_hot: Sequence[str] = ()
+    inductive: bool = False
+
+    def check(self, *tables: Table | None) -> None:
+        """Raise :class:`SignError` for a name that no table has."""
+        known = [name for table in tables if table is not None for name in table.columns]
+        for setting, names in (("ignore", self.ignore), ("one_hot", self.one_hot)):
+            for name in names:
+                if name not in known:
+                    columns = f"the columns are {', '.join(known)}" if known else "the features have no named columns"
+                    raise SignError(f"dataset.{setting}: there is no column {name}; {columns}")
+
+    def encode(self, table: Table, names: Sequence[str], train: Array) -> tuple[Floats, tuple[str, ...]]:
+        """Return columns of a table as features, NaN for missing values, and the names of the features."""
+        categories = {name: self._categories(table, name, train) for name in names if name in self.one_hot}
+        encoded = tuple(
+            feature
+            for name in names
+            for feature in ([f"{name}={value}" for value in categories[name]] if name in categories else [name])
+        )
+        matrix, position = arrays.empty((table.rows, len(encoded)), np.float32), 0
+        for name in names:
+            if name in categories:
+                width = len(categories[name])
+                _write_one_hot(_text(table, name), categories[name], matrix[:, position : position + width])
+                position += width
+            else:
+                remedy = (
+                    f"leave the column out with dataset.ignore=[{name}], or encode it with dataset.one_hot=[{name}]"
+                )
+                with np.errstate(over="ignore"):  # infinite values are refused by Graph
+                    matrix[:, position] = table.column(name).numbers(remedy)
+                position += 1
+        return matrix, encoded
+
+    def _categories(self, table: Table, name: str, train: Array) -> list[str]:
+        """Return the sorted values of a column."""
+        values = _text(table, name)
+        found = (values.take(train) if self.inductive else values).drop_null().unique().to_pylist()
+        if not 0 < len(found) <= MAX_CATEGORIES:
+            raise SignError(
+                f"dataset.one_hot: column {name} has {len(found):,} different values; one-hot encode a column that has "
+                f"1 to {MAX_CATEGORIES:,}, and leave this one out with dataset.ignore=[{name}]"
+            )
+        return sorted(found)
+
+
+def _text(table: Table, name: str) -> Any:
+    return table.column(name).known().values.cast("string")
+
+
+def _write_one_hot(values: Any, categories: list[str], block: Floats) -> None:
+    """Write a one in the column of each value, zeros for a value that is no category, NaN for a missing one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = pc.index_in(values, value_set=pa.array(categories)).fill_null(-1).to_numpy()
+    block[:] = 0
+    rows = np.flatnonzero(columns >= 0)
+    block[rows, columns[rows]] = 1
+    block[pc.is_null(values).to_numpy()] = np.nan
