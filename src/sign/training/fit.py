@@ -27,7 +27,7 @@ from sign.training.checkpoint_io import AtomicCheckpointIO
 from sign.training.datamodule import SIGNDataModule
 from sign.training.distributed import current_rank
 from sign.training.ranks import uses_gpu
-from sign.training.settings import Device, Training
+from sign.training.settings import Device, Training, is_minimised
 from sign.training.task import SIGNTask
 
 
@@ -60,17 +60,20 @@ def fit_and_test(
     )
     if device.compile:
         task.network.compile()  # in place: checkpoints are those of the plain network
-    try:
-        trainer.fit(task, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
-    except SystemExit:  # Lightning exits on KeyboardInterrupt
-        raise KeyboardInterrupt from None
-    epochs = trainer.current_epoch
-    if best.best_model_score is None or not best.best_model_score.isfinite():
-        raise SharedError(
-            f"training diverged: {training.monitor} was never finite; "
-            f"lower training.learning_rate={training.learning_rate}"
-        )
-    trainer.test(task, datamodule=data, ckpt_path=best.best_model_path, weights_only=True, verbose=False)
+    with memory.limit(memory.default_budget(), folder):  # of the outputs that ranking metrics sort
+        try:
+            trainer.fit(task, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
+        except SystemExit:  # Lightning exits on KeyboardInterrupt
+            raise KeyboardInterrupt from None
+        epochs = trainer.current_epoch
+        if best.best_model_score is None or not best.best_model_score.isfinite():
+            raise SharedError(
+                f"training diverged: {training.monitor} was never finite; "
+                f"lower training.learning_rate={training.learning_rate}"
+            )
+        trainer.test(task, datamodule=data, ckpt_path=best.best_model_path, weights_only=True, verbose=False)
+    if trainer.is_global_zero:
+        task.class_results.write(folder, data.classification.class_names)
     return {name: float(value) for name, value in trainer.callback_metrics.items()} | {
         "epochs": epochs,
         "parameters": sum(parameter.numel() for parameter in task.parameters()),
@@ -89,7 +92,7 @@ def seconds_per_epoch(folder: Path) -> float:
 
 def make_callbacks(training: Training, folder: Path, stopwatch: Stopwatch) -> tuple[ModelCheckpoint, list[Callback]]:
     """The callback that keeps the checkpoint to test, and all callbacks."""
-    mode = "min" if training.monitor == "val/loss" else "max"
+    mode = "min" if is_minimised(training.monitor) else "max"
     best = BestCheckpoint(
         folder / CHECKPOINTS, filename="best", monitor=training.monitor, mode=mode, enable_version_counter=False
     )

@@ -3,21 +3,41 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from sign.errors import FieldError
 from sign.validation import Count, Range, Validated
 
 JobType = Literal["train", "search", "reproduce"]
+ValidationMetric = Literal[
+    "val/loss", "val/accuracy", "val/micro_f1", "val/macro_f1", "val/roc_auc", "val/average_precision"
+]
+RANKING = ("val/roc_auc", "val/average_precision")  # need the scores of all nodes, not only sums over batches
+
+
+def is_minimised(metric: str) -> bool:
+    """Whether a lower value of a metric is better: of the loss only."""
+    return metric == "val/loss"
 
 
 @dataclass(frozen=True)
 class Training(Validated):
-    """Adam on minibatches, stopped when ``monitor`` has not improved for ``patience`` epochs."""
+    """Adam on minibatches, stopped when ``monitor`` has not improved for ``patience`` epochs.
+
+    ``threshold`` is the probability above which a label of multilabel data is predicted by the final test: 0.5, or
+    ``validation`` for one per label, chosen on the validation split.
+    """
 
     learning_rate: Annotated[float, Range(0)]
     weight_decay: Annotated[float, Range(0)]
     batch_size: Count
     max_epochs: Count
     patience: Count
-    monitor: Literal["val/loss", "val/accuracy", "val/micro_f1"]
+    monitor: ValidationMetric
+    threshold: float | str = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.threshold not in (0.5, "validation"):
+            raise FieldError("threshold", self.threshold, "choose one of 0.5, validation")
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,33 @@
 """The LightningModule: loss, metrics and optimiser around the network."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Self
 
-import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from sign.graph.csr import Array
 from sign.graph.graph import SPLITS
 from sign.models.architecture import Architecture
 from sign.models.sign import SIGN
+from sign.training.class_results import ClassResults
 from sign.training.datamodule import SIGNDataModule
-from sign.training.distributed import gather
 from sign.training.metrics import SplitMetrics, ogb_accuracy
-from sign.training.rows import Batch
-from sign.training.settings import Training
+from sign.training.outputs import SplitOutputs
+from sign.training.ranking import ranking_metrics
+from sign.training.rows import Batch, RowLoader
+from sign.training.settings import RANKING, Training
+from sign.training.thresholds import threshold_counts, validation_thresholds
 
 
 class SIGNTask(pl.LightningModule):
     """Node classification with SIGN, single label or multilabel.
 
     All hyperparameters are plain values, so that a checkpoint is loaded without running code. Metrics are summed here
-    and logged once per epoch: logging each of them for each batch costs more than a small network.
+    and logged once per epoch: logging each of them for each batch costs more than a small network. Ranking metrics,
+    which sort the scores of all rows, are computed by the final test, and in every epoch if they are monitored.
 
     Parameters
     ----------
@@ -32,7 +35,14 @@ class SIGNTask(pl.LightningModule):
         The data set whose OGB evaluator computes the accuracy of the final test; None: our own counts.
     class_names, feature_names, feature_scaling, hop_scaling
         Kept in the checkpoint for predictions: what classes and features are called, and how rows are scaled.
+
+    Attributes
+    ----------
+    class_results
+        Counts by class on the test split; set by the final test.
     """
+
+    class_results: ClassResults
 
     def __init__(
         self,
@@ -53,9 +63,9 @@ class SIGNTask(pl.LightningModule):
         self.save_hyperparameters()
         self.training_settings = Training(**training)
         self.network = SIGN(features, len(branches), classes, Architecture(**architecture))
-        self.metrics = {split: SplitMetrics(multilabel) for split in SPLITS}
-        self.predictions: dict[str, list[tuple[Array, Array]]] = {split: [] for split in SPLITS}
-        self.multilabel, self.seed, self.evaluator = multilabel, seed, evaluator
+        self.metrics = {"train": SplitMetrics(multilabel), "val": SplitMetrics(multilabel, classes)}
+        self.outputs: dict[str, SplitOutputs] = {}
+        self.classes, self.multilabel, self.seed, self.evaluator = classes, multilabel, seed, evaluator
 
     @classmethod
     def for_data(cls, data: SIGNDataModule, architecture: Architecture, training: Training, seed: int) -> Self:
@@ -93,6 +103,8 @@ class SIGNTask(pl.LightningModule):
         if self.trainer.world_size > 1:
             for buffer in self.buffers():
                 torch.distributed.broadcast(buffer, 0)
+        if self.training_settings.monitor in RANKING and not self.outputs:
+            self.outputs = {"val": self._outputs_of(self.trainer.val_dataloaders)}
 
     def validation_step(self, batch: Batch, index: int) -> None:
         """Loss and metrics on validation rows."""
@@ -100,15 +112,38 @@ class SIGNTask(pl.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         """Log the metrics of an epoch."""
-        self._log("train", "val")
+        metrics = self.metrics["train"].compute("train", self._all_reduce())
+        metrics |= self.metrics["val"].compute("val", self._all_reduce())
+        if self.outputs:
+            metrics |= self._ranking("val")
+        self.log_dict(metrics, logger=False)  # type: ignore[arg-type]
+
+    def on_test_start(self) -> None:
+        """Count every split by class, and keep its outputs."""
+        self.metrics = {split: SplitMetrics(self.multilabel, self.classes) for split in SPLITS}
+        loaders = zip(SPLITS, self.trainer.test_dataloaders or [], strict=True)
+        self.outputs = {split: self._outputs_of(loader) for split, loader in loaders}
 
     def test_step(self, batch: Batch, index: int, dataloader_idx: int = 0) -> None:
         """Loss and metrics on the rows of every split."""
-        self._evaluate(batch, SPLITS[dataloader_idx], keep=self.evaluator is not None)
+        self._evaluate(batch, SPLITS[dataloader_idx])
 
     def on_test_epoch_end(self) -> None:
-        """Log the final metrics."""
-        self._log(*SPLITS)
+        """Log the final metrics, and keep the results by class of the test split."""
+        thresholds = None
+        if self.multilabel and self.training_settings.threshold == "validation":
+            thresholds = validation_thresholds(self.outputs["val"].by_class())
+        for split, split_metrics in self.metrics.items():
+            sums, outputs = split_metrics.reduce(self._all_reduce()), self.outputs[split]
+            if thresholds:
+                counts = threshold_counts(outputs.by_class(), thresholds)
+                sums = sums._replace(counts=torch.from_numpy(counts).to(sums.counts))
+            metrics = {f"{split}/{name}": value for name, value in split_metrics.metrics(sums).items()}
+            if self.evaluator:
+                metrics[f"{split}/accuracy"] = _double(ogb_accuracy(self.evaluator, *outputs.single_labels()))
+            self.log_dict(metrics | self._ranking(split), logger=False)  # type: ignore[arg-type]
+        self.class_results = ClassResults(sums.counts.cpu().numpy(), outputs.confusion(), thresholds)
+        self.outputs = {}
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam with weight decay."""
@@ -117,7 +152,7 @@ class SIGNTask(pl.LightningModule):
             self.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
 
-    def _evaluate(self, batch: Batch, split: str, keep: bool = False) -> Tensor:
+    def _evaluate(self, batch: Batch, split: str) -> Tensor:
         """Add a batch to the metrics; returns the sum of its losses."""
         logits = self(batch.rows)
         if self.multilabel:
@@ -126,26 +161,32 @@ class SIGNTask(pl.LightningModule):
         else:
             loss = cross_entropy(logits, batch.labels, reduction="sum")
         self.metrics[split].update(loss, logits, batch.labels)
-        if keep:
-            self.predictions[split].append((logits.argmax(1).cpu().numpy(), batch.labels.cpu().numpy()))
+        if split in self.outputs:
+            self.outputs[split].add(logits)
         return loss
 
-    def _log(self, *splits: str) -> None:
-        all_reduce = self._all_reduce if self.trainer.world_size > 1 else None
-        for split in splits:
-            metrics: dict[str, Any] = dict(self.metrics[split].compute(split, all_reduce))
-            if self.evaluator and self.trainer.testing:
-                metrics |= dict.fromkeys((f"{split}/accuracy", f"{split}/micro_f1"), self._ogb(split))
-            self.log_dict(metrics, logger=False)
+    def _outputs_of(self, loader: RowLoader) -> SplitOutputs:
+        return SplitOutputs(loader.labels, self.classes, self.multilabel)
 
-    def _ogb(self, split: str) -> Tensor:
-        """The accuracy of a split by OGB's evaluator, from the predictions of all ranks."""
-        batches = [batch for part in gather(self.predictions[split]) for batch in part]
-        self.predictions[split] = []
-        predictions, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
-        return torch.tensor(ogb_accuracy(str(self.evaluator), predictions, labels), dtype=torch.float64)
+    def _ranking(self, split: str) -> dict[str, Tensor]:
+        """ROC-AUC, and the average precision of two classes or of labels."""
+        metrics = ranking_metrics(self.outputs[split].by_class())
+        if not self.multilabel and self.classes != 2:
+            metrics.pop("average_precision", None)
+        return {f"{split}/{name}": _double(value) for name, value in metrics.items()}
 
-    def _all_reduce(self, sums: Tensor) -> Tensor:
-        sums = sums.to(self.device)
-        torch.distributed.all_reduce(sums)
-        return sums
+    def _all_reduce(self) -> Callable[[Tensor], Tensor] | None:
+        """The sum of a tensor over all ranks; None for one rank."""
+        if self.trainer.world_size == 1:
+            return None
+
+        def all_reduce(sums: Tensor) -> Tensor:
+            sums = sums.to(self.device)
+            torch.distributed.all_reduce(sums)
+            return sums
+
+        return all_reduce
+
+
+def _double(value: float) -> Tensor:
+    return torch.tensor(value, dtype=torch.float64)
