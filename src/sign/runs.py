@@ -2,8 +2,7 @@
 
 A *run* is one training in a folder with ``run.json`` (its description), ``config.yaml``, ``metrics.csv`` (one row per
 epoch) and, once it is finished, ``metrics.json``, ``per_class.csv`` and, for single-label data, ``confusion.csv``. A
-*series* is one configuration trained with several seeds: a
-folder with one run folder per seed and ``series.json``.
+*series* is one configuration trained with several seeds: a folder with one run folder per seed and ``series.json``.
 """
 
 import os

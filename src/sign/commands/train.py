@@ -7,52 +7,55 @@ from rich.table import Column, Table
 
 from sign.config.configure import configure
 from sign.config.settings import Settings
-from sign.experiments.series import mean_validation_loss, plan, train_series
+from sign.experiments.series import mean_metric, plan, train_series
 from sign.graph.graph import SPLITS
-from sign.runs import Series
+from sign.runs import SCORES, Series
 from sign.system import memory
 from sign.system.console import console
 from sign.training.distributed import process_group
 
-SCORES = ("accuracy", "micro_f1", "loss")
+TITLES = SCORES | {"loss": "loss"}
 SECONDS = {
-    "seconds/precompute": "precomputation",
+    "seconds/precompute": "hops, when computed (products and writing)",
     "seconds/epoch": "training, per epoch",
     "seconds/inference": "inference on the test split",
 }
 
 
 def main(cfg: DictConfig) -> float:
-    """Train one configuration, or a series of it; return the validation loss, which a sweep minimises."""
+    """Train one configuration, or a series of it; return its ``search.metric``, for a search or a sweep."""
     if cfg.get("runs", 1) != 1:
         series_plan = plan(cfg)
         with process_group(series_plan.first.device):
             series = train_series(series_plan)
             print_series(series)
-            return mean_validation_loss(series)
+            return mean_metric(series, series_plan.first.search_metric)
     settings = configure(cfg)
     with process_group(settings.device):
         from sign.experiments.run import run  # torch and Lightning take seconds: not before the checks
 
         metrics = run(settings)
         print_run(settings, metrics)
-        return metrics["val/loss"]
+        return metrics[settings.search_metric]
 
 
 def print_run(settings: Settings, metrics: dict[str, float]) -> None:
     """Print the summary of a run."""
     title = f"{settings.title} on {settings.dataset.name}, seed {settings.seed}"
-    table = Table(Column(style="dim"), Column(justify="right"), title=title, title_justify="left", show_header=False)
-    table.add_row("parameters", f"{metrics['parameters']:,}")
-    table.add_row("epochs", f"{metrics['epochs']}")
-    for name in SCORES:
-        if f"test/{name}" in metrics:
-            values = " / ".join(f"{metrics[f'{split}/{name}']:.4f}" for split in SPLITS)
-            table.add_row(f"{name.replace('_', '-')}  train / val / test", values)
+    columns = (Column(split, justify="right") for split in SPLITS)
+    scores = Table(Column(style="dim"), *columns, title=title, title_justify="left")
+    for name, label in TITLES.items():
+        values = [metrics.get(f"{split}/{name}") for split in SPLITS]
+        if any(value is not None for value in values):
+            scores.add_row(label, *("" if value is None else f"{value:.4f}" for value in values))
+    console.print(scores)
+    costs = Table(Column(style="dim"), Column(justify="right"), show_header=False)
+    costs.add_row("parameters", f"{metrics['parameters']:,}")
+    costs.add_row("epochs", f"{metrics['epochs']}")
     for name, label in SECONDS.items():
-        table.add_row(label, f"{metrics[name]:.3f} s")
-    table.add_row("peak memory", memory.format_size(metrics["memory/peak_bytes"]))
-    console.print(table)
+        costs.add_row(label, f"{metrics[name]:.3f} s")
+    costs.add_row("peak memory", memory.format_size(metrics["memory/peak_bytes"]))
+    console.print(costs)
     console.print(f"store: {Path(settings.store.root).resolve()}", soft_wrap=True)
 
 
@@ -62,7 +65,7 @@ def print_series(series: Series) -> None:
     title = f"{description['model']} on {description['dataset']}, {len(series.seeds)} seeds"
     columns = Column(style="dim"), Column("mean", justify="right"), Column("± deviation", justify="right")
     table = Table(*columns, title=title, title_justify="left")
-    rows = [(f"{split}/{name}", f"{split} {name.replace('_', '-')}", 4) for name in SCORES for split in SPLITS]
+    rows = [(f"{split}/{name}", f"{split} {label}", 4) for name, label in TITLES.items() for split in SPLITS]
     rows += [("epochs", "epochs", 3), *((name, f"{label}, s", 3) for name, label in SECONDS.items())]
     for name, label, digits in rows:
         if over_seeds := metrics.get(name):

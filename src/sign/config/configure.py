@@ -31,7 +31,7 @@ from sign.runs import CHECKPOINTS
 from sign.store.store import Store
 from sign.system.program import CONF
 from sign.tracking.base import Tracker
-from sign.training.settings import Device, JobType, Scaling, Training
+from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 from sign.validation import Count, Range, Seed, check
 
 MODEL_KEYS = ("name", "title", "branches", "operators")
@@ -86,7 +86,9 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
     plain["experiment"] = experiment
-    plain.pop("search", None)  # how runs are chosen is no part of one
+    search = plain.pop("search", None) or {}  # how runs are chosen is no part of one
+    search_metric = search.get("metric", "val/loss")
+    check("search.metric", search_metric, ValidationMetric)
     _check_outline(plain)
     model = plain["model"]
     powers = _powers(cfg, model)
@@ -122,6 +124,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         job_type=plain.get("job_type", "train"),
         group=plain.get("group") or experiment or f"{dataset.name} {title}",
         experiment=experiment,
+        search_metric=search_metric,
     )
 
 

@@ -10,7 +10,7 @@ from sign.engines.base import Engine
 from sign.models.architecture import Architecture
 from sign.store.store import Store
 from sign.tracking.base import Tracker
-from sign.training.settings import Device, JobType, Scaling, Training
+from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Settings:
     group: str = ""
     experiment: str | None = None
     run_folder: Path | None = None  # None: a new folder, named by time and seed
+    search_metric: ValidationMetric = "val/loss"  # what the command returns to a search or a sweep
 
     @property
     def precomputation(self) -> Precomputation:

@@ -66,10 +66,10 @@ class HopSource:
         products = self.operator.products if self.operator else 0
         return Hop(self.name(power), power, folder, folder.open(power), rows, found, seconds, products)
 
-    def completed(self, hops: int) -> None:
+    def completed(self, computed: int = 0, found: int = 0) -> None:
         """Count complete hops and show progress."""
-        self.totals.hops += hops
-        reach(self.totals.hops, f"diffusion · {self.scope.name} graph · {self.letter}")
+        self.totals.hops += computed + found
+        reach(self.totals.hops, f"diffusion · {self.scope.name} graph · {self.letter}", found)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def load_or_compute(source: HopSource) -> list[Hop]:
     used = None if source.store.rows == "all" else source.scope.used_nodes
     hops = _stored_hops(source, used)
     if set(source.powers) <= set(hops):
-        source.completed(len(hops))
+        source.completed(found=len(hops))
         return [hops[power] for power in source.powers]
     origin = source.scope.origin
     if origin is None:
@@ -111,7 +111,7 @@ def load_or_compute(source: HopSource) -> list[Hop]:
     waiting = f"waiting for another run that computes {source.letter} in {folder.path}"
     with folder.locked(lambda: log.info(waiting)):
         hops = _stored_hops(source, used)
-        source.completed(len(hops))
+        source.completed(found=len(hops))
         missing = [power for power in source.powers if power not in hops]
         if missing:
             seconds = _compute(source, origin, folder, used, missing)

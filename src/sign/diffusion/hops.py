@@ -88,4 +88,8 @@ class Hops:
             computed += f" with {self.products} product{'s' * (self.products != 1)}"
         if self.rows_saved:
             computed += f" on {self.rows_computed / (self.rows_computed + self.rows_saved):.1%} of the rows"
-        return f"{computed}, {self.found} found in the store ({self.seconds:.2f} s)"
+        took = f"{computed}, {self.found} found in the store; took {self.seconds:.2f} s"
+        if not self.computed:
+            return took
+        products = sum(hop.seconds for hop in self.every if not hop.found)
+        return f"{took}, {products:.2f} s of it for products and writing"

@@ -1,18 +1,39 @@
-"""One progress bar for all hops of a run, which engines advance product by product.
+"""One progress bar for all hops of a run, which engines advance product by product; without a terminal, log lines.
 
-The bar is in a context variable, so that neither operators nor engines pass it on; without a bar, nothing happens.
+It is in a context variable, so that neither operators nor engines pass it on; without one, nothing happens.
 """
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from rich.progress import Progress, TaskID
 
-from sign.system.console import progress
+from sign.system.console import ProgressLines, progress
 
-_bar: ContextVar[Progress | None] = ContextVar("bar", default=None)
 HOPS = TaskID(0)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class HopProgress:
+    """The bar over all hops, and the lines that replace it."""
+
+    bar: Progress
+    lines: ProgressLines
+
+    def log(self) -> None:
+        """Log a line if one is due."""
+        if self.lines.due():
+            task = self.bar.tasks[HOPS]
+            text = f"{task.description}: {task.completed:.1f} of {task.total:.0f} hops"
+            log.info("%s, %s left", text, self.lines.left(task.completed))
+
+
+_current: ContextVar[HopProgress | None] = ContextVar("progress", default=None)
 
 
 @contextmanager
@@ -20,20 +41,24 @@ def progress_bar(name: str, total: int) -> Iterator[None]:
     """Show a bar over ``total`` hops."""
     with progress() as bar:
         bar.add_task(name, total=total)
-        token = _bar.set(bar)
+        token = _current.set(HopProgress(bar, ProgressLines(total)))
         try:
             yield
         finally:
-            _bar.reset(token)
+            _current.reset(token)
 
 
 def advance(hops: float) -> None:
     """Move the bar by a part of a hop, before the hop is complete."""
-    if bar := _bar.get():
-        bar.update(HOPS, advance=hops)
+    if current := _current.get():
+        current.bar.update(HOPS, advance=hops)
+        current.log()
 
 
-def reach(hops: int, description: str) -> None:
-    """Move the bar to at least ``hops`` complete hops, and say what is computed next."""
-    if bar := _bar.get():
-        bar.update(HOPS, completed=max(bar.tasks[HOPS].completed, hops), description=description)
+def reach(hops: int, description: str, found: int = 0) -> None:
+    """Move the bar to at least ``hops`` complete hops, ``found`` more of them in the store, and say what is next."""
+    if current := _current.get():
+        current.lines.skipped += found
+        completed = max(current.bar.tasks[HOPS].completed, hops)
+        current.bar.update(HOPS, completed=completed, description=description)
+        current.log()

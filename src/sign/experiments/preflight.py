@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
 from sign.graph.classification import NodeClassification
+from sign.runs import SCORES
 from sign.training.distributed import current_rank, world_size
 from sign.training.task import SIGNTask
 
@@ -30,14 +32,36 @@ def check_data(settings: Settings, classification: NodeClassification) -> None:
     for split in ("val", "test"):
         if not len(classification.labels[split]):
             raise SignError(f"{classification.name}: the {split} split is empty; use a smaller training split")
-    if classification.multilabel and settings.training.monitor == "val/accuracy":
-        raise SignError("training.monitor=val/accuracy: multilabel data have val/loss and val/micro_f1")
+    metrics = validation_metrics(classification)
+    for name, metric in (("training.monitor", settings.training.monitor), ("search.metric", settings.search_metric)):
+        if metric not in metrics:
+            title = SCORES[metric.removeprefix("val/")]
+            raise SignError(
+                f"{name}={metric}: {title} is not defined for the validation labels of {classification.name}; "
+                f"choose one of {', '.join(metrics)}"
+            )
     rows, ranks = len(classification.labels["train"]), current_rank(settings.device).world_size
     if settings.architecture.batch_norm and rows < 2 * ranks:
         raise SignError(
             f"{classification.name}: {rows} training node{'s' * (rows != 1)}, but batch norm needs two on each of "
             f"{ranks} rank{'s' * (ranks != 1)}; use model.batch_norm=false"
         )
+
+
+def validation_metrics(classification: NodeClassification) -> list[str]:
+    """The metrics that are defined for the labels of the validation split.
+
+    A ROC-AUC needs a class that some nodes have and others do not, average precision a positive node of two classes
+    or of a label. The micro-F1 of single labels is their accuracy.
+    """
+    labels = classification.labels["val"]
+    if classification.multilabel:
+        positives = (labels > 0).sum(axis=0)
+        both, precision = bool(((positives > 0) & (positives < len(labels))).any()), bool(positives.any())
+    else:
+        both, precision = len(np.unique(labels)) > 1, classification.classes == 2 and bool((labels == 1).any())
+    names = ["loss", "micro_f1" if classification.multilabel else "accuracy", "macro_f1"]
+    return [f"val/{name}" for name in (*names, *["roc_auc"] * both, *["average_precision"] * precision)]
 
 
 def check_checkpoint(file: Path, task: SIGNTask) -> None:

@@ -46,6 +46,7 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
     names = data.hops.names
     log.info(f"{settings.title}: {len(names)} branches ({abbreviate(names)})")
     if not settings.run_folder:
+        log.info(f"run folder: {folder}")
         on_failure(f"resume with: python src/train.py ckpt_path={folder / CHECKPOINTS / 'last.ckpt'}")
     loggers = [] if rank() else settings.tracker.start(run_info(settings, folder))
     try:
@@ -56,8 +57,6 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
     finally:
         if not rank():
             settings.tracker.finish(loggers, Run(folder), [part / MANIFEST for part in data.hops.folders])
-    if not settings.run_folder:
-        log.info(f"run folder: {folder}")
     return metrics
 
 

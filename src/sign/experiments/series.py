@@ -14,7 +14,7 @@ from sign.config.settings import Settings
 from sign.datasets.base import Dataset
 from sign.errors import SharedError, SignError, reason
 from sign.graph.graph import SPLITS
-from sign.runs import METRICS, SERIES, Series, over_seeds
+from sign.runs import METRICS, SCORES, SERIES, Series, over_seeds
 from sign.system.atomic_files import write_json
 from sign.system.locks import exclusive_lock
 from sign.training.distributed import broadcast, on_failure, rank, world_size
@@ -91,7 +91,8 @@ def train_series(plan: SeriesPlan) -> Series:
             finished = len(plan.seeds) - len(missing)
             log.info(
                 f"{plan.first.title} on {plan.first.dataset.name}: {len(missing)} of {len(plan.seeds)} runs to train"
-                + (f", {finished} found in {folder}" if finished else "")
+                + (f", {finished} found" if finished else "")
+                + f"; series folder: {folder}"
             )
             _train(plan, missing, failures)
         write(plan, failures)
@@ -156,16 +157,16 @@ def write(plan: SeriesPlan, failures: dict[str, str]) -> None:
     )
 
 
-def mean_validation_loss(series: Series) -> float:
-    """The mean validation loss, which a sweep minimises; raises SignError if a run failed."""
+def mean_metric(series: Series, metric: str) -> float:
+    """The mean of a metric over the runs, for a search; raises SignError if a run failed."""
     if failures := series.description["failures"]:
         reasons = "; ".join(f"seed {seed}: {reason}" for seed, reason in failures.items())
         runs = len(failures) + len(series.seeds)
         raise SignError(f"{len(failures)} of {runs} runs failed ({reasons}); run the same command again to retry them")
-    return float(series.metrics["val/loss"]["mean"])
+    return float(series.metrics[metric]["mean"])
 
 
 def _summary(metrics: dict[str, float]) -> str:
     score = "accuracy" if "test/accuracy" in metrics else "micro_f1"
     values = " / ".join(f"{metrics[f'{split}/{score}']:.4f}" for split in SPLITS)
-    return f"{score.replace('_', '-')} train / val / test {values}, {metrics['epochs']} epochs"
+    return f"{SCORES[score]} train / val / test {values}, {metrics['epochs']} epochs"

@@ -26,8 +26,11 @@ class PublishedCell:
     scale: float = 1.0
 
     def ours(self, metrics: dict[str, dict[str, Any]]) -> tuple[float, float] | None:
-        """Mean and standard deviation of this cell's metric in a series, in the unit of the table."""
-        values = metrics.get(self.metric)
+        """Mean and standard deviation of this cell's metric in a series, in the unit of the table.
+
+        The micro-F1 of single labels is their accuracy, and runs have it under that name.
+        """
+        values = metrics.get(self.metric) or metrics.get(self.metric.replace("micro_f1", "accuracy"))
         return None if values is None else (values["mean"] * self.scale, values["std"] * self.scale)
 
 

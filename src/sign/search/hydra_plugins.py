@@ -54,7 +54,8 @@ class SlotLauncher(Launcher):
                     number = running[worker.slot]
                     outcomes[number] = outcome
                     job = f"job {number} ({' '.join(jobs[number])})"
-                    log.info("%s: %s, %.0f s on %s", job, outcome, outcome.seconds, worker.slot)
+                    text = str(outcome) if outcome.value is None else f"{search.metric} {outcome}"
+                    log.info("%s: %s, %.0f s on %s", job, text, outcome.seconds, worker.slot)
         if reasons := [f"job {number}: {outcomes[number].reason}" for number in jobs if outcomes[number].reason]:
             failed = f"{len(reasons)} of {len(jobs)} jobs failed ({'; '.join(reasons)})"
             raise SignError(f"{failed}; see their output in {folder}")

@@ -48,7 +48,7 @@ class ProgressView:
         finished += f" (best {best.value:.4f}, trial {best.number})" if best else ""
         outcome = f"failed: {trial.user_attrs.get('reason')}" if trial.state == TrialState.FAIL else "pruned"
         if trial.state == TrialState.COMPLETE:
-            outcome = f"val loss {trial.value:.4f}"
+            outcome = f"{self.db.metric} {trial.value:.4f}"
         log.info("trial %d: %s, %.0f s on %s; %s", number, outcome, seconds, device, finished)
         with self.db.lock.hold():
             write_study(self.db)
@@ -63,12 +63,12 @@ class ProgressView:
         if finished > self.finished_before:  # extrapolate the pace since the start of this search
             pace = (time.monotonic() - self.started) / (finished - self.finished_before)
             title += f", {timedelta(seconds=round(pace * (self.db.total - finished)))} left"
-        table = Table("trial", "device", "epoch", "val loss", "seconds")
+        table = Table("trial", "device", "epoch", self.db.metric, "seconds")
         for row in sorted(running, key=lambda row: row.trial.number):
-            epochs = row.read_epochs()
-            epoch, loss = (f"{epochs[-1][0] + 1}", f"{epochs[-1][1]:.4f}") if epochs else ("", "")
+            epochs = row.read_epochs(self.db.metric)
+            epoch, value = (f"{epochs[-1][0] + 1}", f"{epochs[-1][1]:.4f}") if epochs else ("", "")
             if len(row.runs) > 1:
                 epoch = f"{epoch} of run {len(row.runs)}"
             slot, seconds = str(row.worker.slot), f"{row.worker.seconds:.0f}"
-            table.add_row(str(row.trial.number), slot, epoch, loss, seconds)
+            table.add_row(str(row.trial.number), slot, epoch, value, seconds)
         return Group(Text(title), table)

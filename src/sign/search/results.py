@@ -33,8 +33,8 @@ def write_study(db: StudyDB, final: bool = False) -> None:
         db.folder / STUDY,
         {
             "study": db.name,
-            "direction": "minimize",
-            "metric": "val/loss",
+            "direction": db.direction,
+            "metric": db.metric,
             "storage": db.lock.public_url,
             "total": db.total,
             "space": {name: str(distribution) for name, distribution in db.distributions.items()},
@@ -61,14 +61,14 @@ def _describe(db: StudyDB, trial: FrozenTrial) -> dict[str, Any]:
 
 
 def importances(db: StudyDB) -> dict[str, float]:
-    """Return the share of each setting in the variance of the validation loss; empty if there are too few trials."""
+    """Return the share of each setting in the variance of the results; empty if there are too few trials."""
     if sum(trial.state == TrialState.COMPLETE for trial in db.read_trials()) < 4:
         return {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return dict(optuna.importance.get_param_importances(db.study))
-    except (ValueError, RuntimeError, ArithmeticError):  # all losses are equal, or a setting never varied
+    except (ValueError, RuntimeError, ArithmeticError):  # all results are equal, or a setting never varied
         return {}
 
 
@@ -83,7 +83,7 @@ def write_best(db: StudyDB, trial: FrozenTrial, cfg: DictConfig) -> None:
         OmegaConf.update(experiment, name, OmegaConf.to_container(value) if OmegaConf.is_config(value) else value)
     file = db.folder / BEST
     file.parent.mkdir(exist_ok=True)
-    comment = f"# trial {trial.number} of the study {db.name}: validation loss {trial.value:.6g}"
+    comment = f"# trial {trial.number} of the study {db.name}: {db.metric} {trial.value:.6g}"
     write_text(file, f"# @package _global_\n{comment}\n{OmegaConf.to_yaml(experiment)}")
 
 
@@ -96,7 +96,7 @@ def show(db: StudyDB, best: FrozenTrial, command: str) -> None:
         *(states.count(state) for state in (TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED)),
     )
     columns = Column("setting", style="dim"), Column("best", justify="right"), Column("importance", justify="right")
-    table = Table(*columns, title=f"trial {best.number}, val loss {best.value:.4f}", title_justify="left")
+    table = Table(*columns, title=f"trial {best.number}, {db.metric} {best.value:.4f}", title_justify="left")
     shares = importances(db)
     for name, value in best.params.items():
         text = f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -131,10 +131,10 @@ def _log_tables(db: StudyDB, run: Any) -> None:
         + [trial[name] for name in ("value", "seconds", "reason")]
         for trial in trials
     ]
-    run.log({"trials": wandb.Table(["trial", "state", *names, "val/loss", "seconds", "reason"], rows)})
+    run.log({"trials": wandb.Table(["trial", "state", *names, db.metric, "seconds", "reason"], rows)})
     run.log({"importances": wandb.Table(["setting", "importance"], [[*pair] for pair in importances(db).items()])})
     if sum(trial["state"] == "complete" for trial in trials) > 1:
         run.log({"parallel coordinates": wandb.Plotly(plot_parallel_coordinate(db.study))})
     if best := db.best_trial():
-        run.summary.update({"best/trial": best.number, "best/val/loss": best.value})
+        run.summary.update({"best/trial": best.number, f"best/{db.metric}": best.value})
         run.config.update(best.params)

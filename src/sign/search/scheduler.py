@@ -28,11 +28,11 @@ class RunningTrial:
     reported: int = -1  # the last epoch that the pruner knows
     runs: list[Run] = field(default_factory=list)  # that the worker has started
 
-    def read_epochs(self, run: int = -1) -> list[tuple[int, float]]:
-        """Return the epochs of a run, the current one by default, with their validation losses, as far as written."""
+    def read_epochs(self, metric: str, run: int = -1) -> list[tuple[int, float]]:
+        """Return the epochs of a run, the current one by default, with their values of a metric, as far as written."""
         with suppress(IndexError, SignError, OSError):  # no run has started, or the file is being written
             rows = self.runs[run].epochs()
-            return [(int(row["epoch"]), row["val/loss"]) for row in rows if "val/loss" in row]
+            return [(int(row["epoch"]), row[metric]) for row in rows if metric in row]
         return []
 
 
@@ -51,7 +51,7 @@ class Scheduler:
     """Runs trials on the slots of this machine until the study is complete.
 
     ``command`` returns the command of a trial, which runs in the given folder. ``pruned_run`` is the index of the run
-    whose validation losses are reported to the pruner; None disables pruning.
+    whose values of the metric are reported to the pruner; None disables pruning.
     """
 
     db: StudyDB
@@ -157,10 +157,10 @@ class Scheduler:
         if self.pruned_run is None:
             return False
         prune = False
-        for epoch, loss in running.read_epochs(self.pruned_run):
+        for epoch, value in running.read_epochs(self.db.metric, self.pruned_run):
             if epoch > running.reported:
                 running.reported = epoch
                 with suppress(UpdateFinishedTrialError):  # finished by the search that took it over
-                    running.trial.report(loss, epoch)
+                    running.trial.report(value, epoch)
                     prune = prune or running.trial.should_prune()
         return prune

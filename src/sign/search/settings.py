@@ -9,6 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.config.instantiate import build
 from sign.errors import SignError
+from sign.training.settings import ValidationMetric
 from sign.validation import Count, Range, Validated
 
 
@@ -16,6 +17,7 @@ from sign.validation import Count, Range, Validated
 class SearchSettings(Validated):
     """The number of trials, the slots they run on, and the study they belong to (defaults: ``conf/train.yaml``)."""
 
+    metric: ValidationMetric
     slots: Annotated[int | None, Range(1)]
     devices: Any
     trials: Annotated[int | None, Range(1)]

@@ -47,7 +47,7 @@ class Outcome:
 
     def __str__(self) -> str:
         if self.value is not None:
-            return f"val loss {self.value:.4f}"
+            return f"{self.value:.4f}"
         return f"failed: {self.reason}" if self.reason else "done"
 
 
@@ -79,7 +79,7 @@ class Worker:
             with suppress(OSError, ValueError, KeyError):
                 value, reason = json.loads((self.folder / RESULT_FILE).read_text())["value"], ""
         if value is not None and not math.isfinite(value):
-            value, reason = None, f"validation loss was {value}"
+            value, reason = None, f"the result was {value}"
         return Outcome(value, reason or None, self.seconds)
 
 

@@ -27,6 +27,7 @@ from sign.search.settings import search_settings
 from sign.search.slots import STDERR_FILE, SlotPool, last_line, make_slots
 from sign.search.space import read_space
 from sign.search.study_db import StudyDB
+from sign.training.settings import RANKING
 
 MACHINE_SECTIONS = re.compile(r"[+~]*(paths|store|engine|trainer|logger)([.=]|$)")  # overrides not in best.yaml
 
@@ -46,19 +47,29 @@ class Study:
             del base["hydra"]
         self.search = search_settings(base)
         self.settings = configure(copy.deepcopy(base), [])  # raises on a wrong setting before anything is computed
+        self._check_pruner()
         self.slots = make_slots(self.search.slots, self.search.devices, str(base.trainer.accelerator))
         self.db = self._open_database(base)
 
     def run(self) -> None:
         """Complete the study, write its results, and print the command that trains the best configuration."""
         fixed = identity(self.settings.config, self.settings.dataset.content_digest())
+        compared = {"search.metric": self.search.metric, "search.runs": self.search.runs}
         searched = {name: str(distribution) for name, distribution in self.space.distributions.items()}
         with self.db.lock.errors_explained():
-            self.db.check_identity({"search.runs": self.search.runs} | fixed | searched)
+            self.db.check_identity(compared | fixed | searched)
             if not self.db.is_complete():
                 self._run_trials()
             self._conclude()
             results.log_summary(self.db, self.settings.tracker, [self.settings.dataset.name, self.settings.title])
+
+    def _check_pruner(self) -> None:
+        metric, pruner = self.search.metric, self.search.pruner
+        if pruner != "none" and metric in RANKING and metric != self.settings.training.monitor:
+            raise SignError(
+                f"search.pruner={pruner}: compares {metric} after every epoch, where it is computed only if it is "
+                f"monitored; set training.monitor={metric}, or search.pruner=none"
+            )
 
     def _compose(self, overrides: Sequence[str]) -> DictConfig:
         return self.loader.load_sweep_config(self.config, [*overrides, "job_type=search"])
@@ -84,6 +95,7 @@ class Study:
             queue,
             make_pruner(search.pruner, settings.training.max_epochs),
             None if is_grid else sampler,
+            search.metric,
         )
 
     def _run_trials(self) -> None:

@@ -23,6 +23,7 @@ from sign.errors import SignError
 from sign.search.db_lock import DBLock
 from sign.search.space import suggest
 from sign.system.locks import exclusive_lock, try_lock
+from sign.training.settings import is_minimised
 
 HEARTBEAT_SECONDS = 15  # between heartbeats of a running trial
 GRACE_SECONDS = 120  # without a heartbeat, after which the owner on another machine counts as dead
@@ -33,7 +34,7 @@ OWNER, HEARTBEAT = "owner", "heartbeat"
 
 
 class StudyDB:
-    """A study with a fixed total of trials, which minimises the validation loss.
+    """A study with a fixed total of trials.
 
     Parameters
     ----------
@@ -43,6 +44,8 @@ class StudyDB:
         Values of the first trials.
     sampler
         Makes the sampler of a trial from its number; None uses Optuna's default.
+    metric
+        What trials are compared by; the loss is minimised, any other metric maximised.
     """
 
     def __init__(
@@ -55,9 +58,11 @@ class StudyDB:
         queue: Sequence[Mapping[str, Any]] = (),
         pruner: optuna.pruners.BasePruner | None = None,
         sampler: Callable[[int], BaseSampler] | None = None,
+        metric: str = "val/loss",
     ) -> None:
         self.folder, self.name, self.distributions, self.total = folder, name, dict(distributions), total
-        self.queue, self.sampler = queue, sampler
+        self.queue, self.sampler, self.metric = queue, sampler, metric
+        self.direction = "minimize" if is_minimised(metric) else "maximize"
         folder.mkdir(parents=True, exist_ok=True)
         self.lock = DBLock(storage or f"sqlite:///{(folder / 'study.db').resolve()}", name)
         self.alive_lock = folder / ".searches" / uuid.uuid4().hex
@@ -67,7 +72,9 @@ class StudyDB:
             url = self.lock.url.render_as_string(hide_password=False)
             self.storage = optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
             pruner = pruner or optuna.pruners.NopPruner()  # the default of Optuna would prune
-            self.study = optuna.create_study(study_name=name, storage=self.storage, pruner=pruner, load_if_exists=True)
+            self.study = optuna.create_study(
+                study_name=name, storage=self.storage, pruner=pruner, direction=self.direction, load_if_exists=True
+            )
 
     @contextmanager
     def alive(self) -> Iterator[None]:
@@ -109,9 +116,10 @@ class StudyDB:
         return self.count_finished() >= self.total
 
     def best_trial(self) -> FrozenTrial | None:
-        """Return the trial with the lowest validation loss, the first of equal ones."""
+        """Return the trial with the best value, the first of equal ones."""
         complete = [trial for trial in self.read_trials() if trial.state == TrialState.COMPLETE]
-        return min(complete, key=lambda trial: (trial.value, trial.number), default=None)
+        lower = 1 if self.direction == "minimize" else -1
+        return min(complete, key=lambda trial: (lower * (trial.value or 0.0), trial.number), default=None)
 
     def next_trial(self, device: str) -> Trial | None:
         """Take over a trial whose owner died, or start a new one; None if no trial is left to start."""
@@ -140,7 +148,7 @@ class StudyDB:
         return False
 
     def finish(self, trial: Trial, state: TrialState, value: float | None = None, **attributes: Any) -> None:
-        """Finish a trial: complete, with its validation loss, or failed or pruned; its attributes are recorded."""
+        """Finish a trial: complete, with its value, or failed or pruned; its attributes are recorded."""
         with suppress(UpdateFinishedTrialError):  # another search took it over and finished it: its result stays
             for name, attribute in attributes.items():
                 trial.set_user_attr(name, attribute)

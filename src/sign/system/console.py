@@ -1,9 +1,13 @@
-"""The terminal: one console, log records as plain lines, and progress bars."""
+"""The terminal: one console, log records as plain lines, and progress bars; without a terminal, progress lines."""
 
 import logging
+import time
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+LINE_SECONDS = 10.0  # between two progress lines, at least
 
 console = Console(highlight=False)
 log = logging.getLogger("sign")
@@ -38,3 +42,30 @@ def progress() -> Progress:
         transient=True,
         disable=not (console.is_terminal and log.isEnabledFor(logging.INFO)),
     )
+
+
+class ProgressLines:
+    """What replaces a progress bar where the output is no terminal, such as a file or the log of SLURM.
+
+    The caller asks after every step whether a line is due, and logs one with the time that is left. ``skipped`` is
+    the part of ``total`` that takes no time: epochs before a run was resumed, hops that the store has.
+    """
+
+    def __init__(self, total: float, skipped: float = 0.0) -> None:
+        self.total, self.skipped = total, skipped
+        self.started = self.logged = time.monotonic()
+
+    def due(self) -> bool:
+        """Whether ``LINE_SECONDS`` have passed since the last line; if so, the next one is due as long after this."""
+        now = time.monotonic()
+        if console.is_terminal or now - self.logged < LINE_SECONDS:
+            return False
+        self.logged = now
+        return True
+
+    def left(self, completed: float) -> str:
+        """The time that is left at the pace since the start, such as 0:01:30."""
+        if completed <= self.skipped:
+            return "an unknown time"
+        pace = (time.monotonic() - self.started) / (completed - self.skipped)
+        return str(timedelta(seconds=round(pace * max(self.total - completed, 0.0))))

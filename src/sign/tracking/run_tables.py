@@ -1,12 +1,14 @@
 """Summary and tables of a finished run as plain values, for trackers."""
 
+import csv
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sign.published import published_cells
-from sign.runs import HOP_COSTS, Run
+from sign.runs import CONFUSION, HOP_COSTS, PER_CLASS, SCORES, Run
 
-CURVES = ("seconds/training", "val/loss", "val/accuracy", "val/micro_f1")
+CURVES = ("seconds/training", "val/loss", *(f"val/{name}" for name in reversed(SCORES)))  # the last one is plotted
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,9 @@ def summary(run: Run) -> dict[str, float]:
 
 
 def tables(run: Run) -> dict[str, TrackerTable]:
-    """Comparison with the paper, hops and convergence; tables without rows are omitted."""
+    """Comparison with the paper, hops, convergence, and results by class; tables without rows are omitted."""
     found = {"paper": paper_comparison(run), "hops": hops(run), "convergence": convergence(run)}
+    found |= {"per_class": csv_table(run.folder / PER_CLASS), "confusion": csv_table(run.folder / CONFUSION)}
     return {name: table for name, table in found.items() if table.rows}
 
 
@@ -55,3 +58,12 @@ def hops(run: Run) -> TrackerTable:
     records = run.description["hops"]
     columns = list(records[0]) if records else []
     return TrackerTable(columns, [[hop[name] for name in columns] for hop in records])
+
+
+def csv_table(file: Path) -> TrackerTable:
+    """A table of the run folder whose first column is text and whose others are numbers; empty without the file."""
+    if not file.is_file():
+        return TrackerTable([], [])
+    with file.open(newline="") as stream:
+        columns, *rows = csv.reader(stream)
+    return TrackerTable(columns, [[name, *map(float, values)] for name, *values in rows])

@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING
 
 from sign.errors import SignError
+from sign.runs import SCORES
 from sign.tracking.wandb import WandB
 
 if TYPE_CHECKING:
     from wandb_workspaces.workspaces import Workspace
 
+MAIN = ("accuracy", "micro_f1")  # of single labels, and of multilabel data
 COSTS = ("seconds/precompute", "seconds/epoch", "seconds/inference", "memory/peak_bytes", "hops/bytes")
 SEARCHED = (
     "training.learning_rate",
@@ -36,19 +38,21 @@ def build(entity: str, project: str) -> "Workspace":
         for x, y, title in (
             ("epoch", "val/loss", "Validation loss"),
             ("epoch", "train/loss", "Training loss"),
-            ("epoch", "val/micro_f1", "Validation F1"),
-            ("seconds/training", "val/micro_f1", "Convergence: validation F1 against seconds of training"),
+            *(("epoch", f"val/{name}", f"Validation {title}") for name, title in SCORES.items()),
+            *(("seconds/training", f"val/{name}", f"Convergence: validation {SCORES[name]}") for name in MAIN),
         )
     ]
-    results = [
-        panels.BarPlot(title="Test F1", metrics=["test/micro_f1"]),
+    results = [panels.BarPlot(title=f"Test {title}", metrics=[f"test/{name}"]) for name, title in SCORES.items()]
+    results += [
         panels.ScatterPlot(
-            title="Test F1 against seconds per epoch",
+            title=f"Test {SCORES[name]} against seconds per epoch",
             x=panels.SummaryMetric("seconds/epoch"),
-            y=panels.SummaryMetric("test/micro_f1"),
-        ),
-        panels.WeavePanelSummaryTable(table_name="tables/paper"),
+            y=panels.SummaryMetric(f"test/{name}"),
+        )
+        for name in MAIN
     ]
+    tables = ("paper", "per_class", "confusion")
+    results += [panels.WeavePanelSummaryTable(table_name=f"tables/{name}") for name in tables]
     columns = [panels.ParallelCoordinatesPlotColumn(metric=panels.Config(name)) for name in SEARCHED]
     loss = panels.ParallelCoordinatesPlotColumn(metric=panels.SummaryMetric("val/loss"))
     search = [

@@ -1,4 +1,4 @@
-"""Lightning callbacks: timing, metrics.csv, progress bar, early stopping, checkpoints."""
+"""Lightning callbacks: timing, metrics.csv, progress, early stopping, checkpoints."""
 
 import csv
 import io
@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,16 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint, EarlyStopping, LambdaCallback, ModelCheckpoint
 
 from sign.graph.graph import SPLITS
-from sign.runs import Run
+from sign.runs import SCORES, Run
 from sign.system.atomic_files import write_errors, write_text
-from sign.system.console import progress
+from sign.system.console import ProgressLines, progress
 
 REFRESH = 0.1  # seconds between two updates of the progress bar
+LINE = ("train/loss", "val/loss", *(f"val/{name}" for name in SCORES))  # metrics of a progress line
 SAVE_EVERY = 10.0  # seconds of training that an interrupted run may have to repeat
+
+
+log = logging.getLogger(__name__)
 
 
 def silence_lightning() -> None:
@@ -115,11 +120,12 @@ class EpochLog(pl.Callback):
 
 
 class EpochProgress(pl.Callback):
-    """One progress bar for the whole training."""
+    """One progress bar for the whole training; without a terminal, log lines of rank 0."""
 
     def __init__(self, epochs: int) -> None:
         self.epochs = epochs
         self.bar = progress()
+        self.lines = ProgressLines(epochs)
         self._updated = 0.0
 
     def on_train_start(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
@@ -127,6 +133,7 @@ class EpochProgress(pl.Callback):
         steps = int(trainer.num_training_batches)
         self.task_id = self.bar.add_task("training", total=self.epochs * steps, completed=trainer.current_epoch * steps)
         self.bar.start()
+        self.lines = ProgressLines(self.epochs, skipped=trainer.current_epoch)
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """Update the bar at most every ``REFRESH`` seconds."""
@@ -136,10 +143,19 @@ class EpochProgress(pl.Callback):
             self.bar.update(self.task_id, completed=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, task: pl.LightningModule) -> None:
-        """Show the epoch and its validation loss."""
+        """Show the epoch and its metrics."""
         loss = float(trainer.callback_metrics.get("val/loss", float("nan")))
         text = f"epoch {trainer.current_epoch + 1}, val loss {loss:.4f}"
         self.bar.update(self.task_id, completed=trainer.global_step, description=text)
+        if trainer.is_global_zero and self.lines.due():
+            log.info("%s", self._line(trainer.current_epoch + 1, trainer.callback_metrics))
+
+    def _line(self, epoch: int, metrics: Mapping[str, Any]) -> str:
+        """The epoch, its metrics, the pace, and the time until the last epoch, if training does not stop early."""
+        values = [f"{name} {float(metrics[name]):.4f}" for name in LINE if name in metrics]
+        seconds = (time.monotonic() - self.lines.started) / max(epoch - self.lines.skipped, 1)
+        pace = [f"{seconds:.3g} s per epoch", f"at most {self.lines.left(epoch)} left"]
+        return f"epoch {epoch} of {self.epochs}: {', '.join([*values, *pace])}"
 
     def on_train_end(self, *_: Any) -> None:
         """Remove the bar."""

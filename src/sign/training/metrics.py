@@ -91,7 +91,7 @@ class SplitMetrics:
 
 def f1(counts: Tensor) -> Tensor:
     """The F1 of true, predicted and actual positives: the harmonic mean of precision and recall; 0 without any."""
-    true, predicted, actual = counts
+    true, predicted, actual = counts.unbind()
     return 2 * true / (predicted + actual).clamp(min=1)
 
 

@@ -104,7 +104,7 @@ class SIGNTask(pl.LightningModule):
             for buffer in self.buffers():
                 torch.distributed.broadcast(buffer, 0)
         if self.training_settings.monitor in RANKING and not self.outputs:
-            self.outputs = {"val": self._outputs_of(self.trainer.val_dataloaders)}
+            self.outputs = {"val": self._outputs_of(self.trainer.val_dataloaders)}  # type: ignore[arg-type]
 
     def validation_step(self, batch: Batch, index: int) -> None:
         """Loss and metrics on validation rows."""
@@ -116,7 +116,7 @@ class SIGNTask(pl.LightningModule):
         metrics |= self.metrics["val"].compute("val", self._all_reduce())
         if self.outputs:
             metrics |= self._ranking("val")
-        self.log_dict(metrics, logger=False)  # type: ignore[arg-type]
+        self.log_dict(metrics, logger=False)
 
     def on_test_start(self) -> None:
         """Count every split by class, and keep its outputs."""
@@ -141,7 +141,7 @@ class SIGNTask(pl.LightningModule):
             metrics = {f"{split}/{name}": value for name, value in split_metrics.metrics(sums).items()}
             if self.evaluator:
                 metrics[f"{split}/accuracy"] = _double(ogb_accuracy(self.evaluator, *outputs.single_labels()))
-            self.log_dict(metrics | self._ranking(split), logger=False)  # type: ignore[arg-type]
+            self.log_dict(metrics | self._ranking(split), logger=False)
         self.class_results = ClassResults(sums.counts.cpu().numpy(), outputs.confusion(), thresholds)
         self.outputs = {}
 

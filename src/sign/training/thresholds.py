@@ -27,23 +27,27 @@ class Cuts(NamedTuple):
     true: Array
     predicted: Array
 
+    def at(self, index: int) -> tuple[float, int, int]:
+        """One cut."""
+        return float(self.thresholds[index]), int(self.true[index]), int(self.predicted[index])
+
 
 def validation_thresholds(labels: Iterable[tuple[Array, Array]]) -> list[float]:
-    """The probability above which each label is predicted, from its logits and whether a node has it."""
+    """The probability above which each label is predicted, from its logits and whether a node has it.
+
+    It is 1 for a label that is better never predicted, and 0.5 for one without a positive node.
+    """
     cuts, actual = [], 0
     for logits, positive in labels:
         cuts.append(label_cuts(logits, positive))
         actual += int(positive.sum())
-    best, previous = 0.0, -1.0
-    chosen = [0] * len(cuts)
-    while best > previous:
-        previous = best
-        chosen = [int(np.argmax(2 * cut.true - best * cut.predicted)) for cut in cuts]
-        true = sum(int(cut.true[index]) for cut, index in zip(cuts, chosen, strict=True))
-        predicted = sum(int(cut.predicted[index]) for cut, index in zip(cuts, chosen, strict=True))
-        best = 2 * true / max(predicted + actual, 1)
-    thresholds = (cut.thresholds[index] for cut, index in zip(cuts, chosen, strict=True))
-    return [probability(threshold) if len(cut.true) > 1 else DEFAULT for cut, threshold in zip(cuts, thresholds)]
+    chosen, ratio, before = [], 0.0, -1.0
+    while ratio > before:
+        before = ratio
+        chosen = [cut.at(int(np.argmax(2 * cut.true - ratio * cut.predicted))) for cut in cuts]
+        _, true, predicted = map(sum, zip(*chosen, strict=True))
+        ratio = 2 * true / max(predicted + actual, 1)
+    return [probability(choice[0]) if len(cut.true) > 1 else DEFAULT for cut, choice in zip(cuts, chosen, strict=True)]
 
 
 def label_cuts(logits: Array, positive: Array) -> Cuts:
