@@ -59,6 +59,8 @@ def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
         ("model.batch_norm=maybe", "model.batch_norm=maybe: must be true or false"),
         ("training.batch_size=0", "training.batch_size=0: must be an integer >= 1"),
         ("training.monitor=loss", "training.monitor=loss: choose one of val/loss"),
+        ("training.threshold=0.4", "training.threshold=0.4: choose one of 0.5, validation"),
+        ("search.metric=test/accuracy", "search.metric=test/accuracy: choose one of val/loss"),
         ("scaling.hops=l1", "scaling.hops=l1: choose one of none, l2"),
         ("training.learning_rate=inf", "training.learning_rate=inf: must be a number"),
         ("engine.threads=-1", "engine.threads=-1: must be an integer >= 0"),

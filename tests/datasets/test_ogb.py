@@ -130,7 +130,7 @@ def test_ogbs_evaluator_computes_the_accuracy_without_the_network(
     counted = run(settings)
     assert len(evaluated) == 3
     for split in ("train", "val", "test"):
-        for name in ("accuracy", "micro_f1", "loss"):
+        for name in ("accuracy", "macro_f1", "roc_auc", "loss"):
             assert by_ogb[f"{split}/{name}"] == counted[f"{split}/{name}"]
 
 

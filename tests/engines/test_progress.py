@@ -1,5 +1,6 @@
 """Progress: engines advance by products, complete hops never move the bar back, and no bar is no error."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from sign.engines.local.engine import LocalEngine
 from sign.graph.classification import classification_of
 from sign.operators.ppr import PersonalizedPageRank
 from sign.store.store import Store
+from sign.system import console
 
 
 @pytest.fixture
@@ -48,3 +50,20 @@ def test_the_bar_moves_with_every_product_of_a_power(
     assert len(seen) == operator.products
     assert seen == pytest.approx([1 + n / operator.products for n in range(operator.products)])
     assert bar.tasks[0].completed == pytest.approx(2)
+
+
+def test_without_a_terminal_products_are_log_lines_with_the_time_left(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "sign")
+    now = [1000.0]
+    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
+    with progress.progress_bar("diffusion", 5):
+        progress.reach(2, "diffusion · full graph · p", found=2)
+        for _ in range(4):
+            now[0] += 6.0
+            progress.advance(0.5)
+    assert caplog.messages == [
+        "diffusion · full graph · p: 3.0 of 5 hops, 0:00:24 left",
+        "diffusion · full graph · p: 4.0 of 5 hops, 0:00:12 left",
+    ]

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from sign.experiments.preflight import CheckpointError, check_checkpoint, check_
 from sign.graph.classification import NodeClassification
 from sign.graph.feature_scaling import FeatureScaling
 from sign.models.architecture import Architecture
-from sign.training.settings import Training
+from sign.training.settings import Training, ValidationMetric
 from sign.training.task import SIGNTask
 
 Configured = Callable[..., Settings]
@@ -72,12 +73,31 @@ def test_an_empty_split_is_refused(configured: Configured, split: str) -> None:
         check_data(configured("trainer=cpu"), data(**{split: 0}))
 
 
-def test_multilabel_data_have_no_accuracy_to_monitor(configured: Configured) -> None:
-    settings = configured("trainer=cpu", "training.monitor=val/accuracy")
-    with pytest.raises(SignError, match="monitor=val/accuracy: multilabel data have val/loss and val/micro_f1"):
-        check_data(settings, data(multilabel=True))
-    check_data(settings, data(multilabel=False))
-    check_data(configured("trainer=cpu", "training.monitor=val/micro_f1"), data(multilabel=True))
+LABELLED = {  # validation labels, and the metrics that they have besides the loss and the macro-F1
+    "two classes": ([0, 1, 1], 2, ["accuracy", "roc_auc", "average_precision"]),
+    "one class occurs": ([0, 0, 0], 2, ["accuracy"]),
+    "four classes": ([0, 3, 3], 4, ["accuracy", "roc_auc"]),
+    "labels": ([[0, 1], [0, 0]], 2, ["micro_f1", "roc_auc", "average_precision"]),
+    "labels that all nodes have": ([[1, 1], [1, 1]], 2, ["micro_f1", "average_precision"]),
+    "no labels": ([[0, 0], [0, 0]], 2, ["micro_f1"]),
+}
+
+
+def test_a_metric_that_the_validation_labels_do_not_have_is_refused(configured: Configured) -> None:
+    settings = configured("trainer=cpu")
+    for (labels, classes, defined), metric in product(LABELLED.values(), get_args(ValidationMetric)):
+        val = np.array(labels)
+        toy = replace(data(multilabel=val.ndim == 2), classes=classes)
+        toy = replace(toy, labels=toy.labels | {"val": val})
+        monitored = replace(settings, training=replace(settings.training, monitor=metric))
+        searched = replace(settings, search_metric=metric)
+        for name, changed in (("training.monitor", monitored), ("search.metric", searched)):
+            if metric in ("val/loss", "val/macro_f1", *(f"val/{own}" for own in defined)):
+                check_data(changed, toy)
+                continue
+            message = f"{name}={metric}: .* is not defined for the validation labels of toy; choose one of val/loss"
+            with pytest.raises(SignError, match=message):
+                check_data(changed, toy)
 
 
 @pytest.mark.parametrize(

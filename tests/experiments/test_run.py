@@ -2,6 +2,7 @@
 
 import csv
 import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,10 +10,13 @@ import pytest
 import torch
 from common.overrides import SMALL
 from omegaconf import OmegaConf
+from torchmetrics.functional.classification import multiclass_auroc, multiclass_f1_score, multilabel_f1_score
 
 from sign.config.settings import Settings
 from sign.errors import SignError
-from sign.experiments.run import run
+from sign.experiments import run as run_module
+from sign.experiments.run import prepare, run
+from sign.runs import Run
 from sign.training.task import SIGNTask
 
 Configured = Callable[..., Settings]
@@ -27,7 +31,7 @@ def test_single_label(configured: Configured) -> None:
     settings = configured(*SMALL)
     numbers = run(settings)
     assert numbers["test/accuracy"] > 0.8
-    assert numbers["test/accuracy"] == numbers["test/micro_f1"]
+    assert "test/micro_f1" not in numbers  # of single labels it is the accuracy
     folder = folder_of(settings)
     assert json.loads((folder / "metrics.json").read_text()) == numbers
     for name in ("val/loss", "epochs", "parameters", "seconds/precompute", "seconds/epoch", "seconds/inference"):
@@ -45,6 +49,60 @@ def test_multilabel(configured: Configured) -> None:
     numbers = run(configured(*SMALL, "dataset.multilabel=true"))
     assert numbers["test/micro_f1"] > 0.8
     assert "test/accuracy" not in numbers
+
+
+def test_thresholds_chosen_on_validation_data_decide_the_final_metrics(configured: Configured) -> None:
+    monitored = ("training.monitor=val/average_precision", "training.threshold=validation")
+    settings = configured(*SMALL, "dataset.multilabel=true", "training.max_epochs=3", *monitored)
+    numbers, data = run(settings), prepare(settings)
+    epochs = Run(folder_of(settings)).epochs()
+    assert numbers["val/average_precision"] == pytest.approx(max(row["val/average_precision"] for row in epochs))
+    assert {file.name for file in folder_of(settings).glob("*.csv")} == {"metrics.csv", "per_class.csv"}
+    saved = json.loads((folder_of(settings) / "thresholds.json").read_text())
+    task = SIGNTask.load_from_checkpoint(folder_of(settings) / "checkpoints" / "best.ckpt", weights_only=True).eval()
+    scores = {}
+    for threshold in (torch.tensor(0.5), torch.tensor(saved["thresholds"])):
+        for split, loader in data.loaders.items():
+            with torch.no_grad():
+                predicted = (task(loader.rows[:]).sigmoid() > threshold).int()
+            labels = loader.labels.int()
+            scores[split, threshold.ndim] = float(
+                multilabel_f1_score(predicted, labels, labels.shape[1], average="micro")
+            )
+    assert numbers["test/micro_f1"] == pytest.approx(scores["test", 1])
+    assert numbers["val/micro_f1"] == pytest.approx(scores["val", 1])
+    assert scores["val", 1] > scores["val", 0]
+
+
+def test_the_final_metrics_are_those_of_torchmetrics_on_the_whole_split(configured: Configured) -> None:
+    settings = configured(*SMALL, "training.max_epochs=3", "training.monitor=val/roc_auc")
+    numbers, data = run(settings), prepare(settings)
+    task = SIGNTask.load_from_checkpoint(folder_of(settings) / "checkpoints" / "best.ckpt", weights_only=True).eval()
+    for split, loader in data.loaders.items():
+        with torch.no_grad():
+            logits = task(loader.rows[:])
+        expected = {"macro_f1": multiclass_f1_score(logits, loader.labels, 4, average="macro")}
+        expected |= {"roc_auc": multiclass_auroc(logits.softmax(1), loader.labels, 4)}
+        for name, value in expected.items():
+            assert numbers[f"{split}/{name}"] == pytest.approx(float(value), abs=1e-6)
+    assert "test/average_precision" not in numbers  # of two classes only
+    epochs = Run(folder_of(settings)).epochs()
+    assert numbers["val/roc_auc"] == pytest.approx(max(row["val/roc_auc"] for row in epochs))
+    with (folder_of(settings) / "confusion.csv").open() as stream:
+        counts = [[int(cell) for cell in row[1:]] for row in list(csv.reader(stream))[1:]]
+    assert sum(map(sum, counts)) == len(data.loaders["test"].labels)
+    assert sum(row[k] for k, row in enumerate(counts)) / sum(map(sum, counts)) == numbers["test/accuracy"]
+
+
+def test_the_run_folder_is_logged_before_training(
+    configured: Configured, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "sign")
+    monkeypatch.setattr(run_module, "fit_and_test", lambda *_: pytest.fail("stopped before training"))
+    settings = configured(*SMALL)
+    with pytest.raises(pytest.fail.Exception, match="stopped before training"):
+        run(settings)
+    assert f"run folder: {folder_of(settings)}" in caplog.messages
 
 
 def test_inductive_with_standardised_features(configured: Configured) -> None:

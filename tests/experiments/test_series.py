@@ -19,7 +19,7 @@ from sign.config.configure import compose
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments import run
-from sign.experiments.series import SeriesPlan, mean_validation_loss, plan, train_series
+from sign.experiments.series import SeriesPlan, mean_metric, plan, train_series
 from sign.runs import Run, Series
 from sign.training.datamodule import SIGNDataModule
 
@@ -86,7 +86,7 @@ def test_seeds_share_hops_and_more_runs_add_seeds(
     assert [(run.folder / "metrics.json").stat().st_mtime_ns for run in more.runs[:2]] == stamps
     print_series(more)
     assert "population" in capsys.readouterr().out
-    assert mean_validation_loss(more) == more.metrics["val/loss"]["mean"]
+    assert mean_metric(more, "val/loss") == more.metrics["val/loss"]["mean"]
 
 
 @pytest.mark.slow
@@ -128,7 +128,7 @@ def test_a_failed_run_is_reported_and_does_not_stop_the_others(
     assert series.seeds == [0, 2]
     assert "seed 1: failed: IsADirectoryError" in caplog.text
     with pytest.raises(SignError, match="1 of 3 runs failed"):
-        mean_validation_loss(series)
+        mean_metric(series, "val/loss")
     (wanted.series.run(1).folder / "config.yaml").rmdir()
     assert train_series(wanted).seeds == [0, 1, 2]
 
@@ -146,7 +146,7 @@ def test_a_series_without_a_finished_run_reports_why(tmp_path: Path) -> None:
     series = train_series(planned(tmp_path, "runs=2", "training.learning_rate=1e30"))
     assert series.metrics == {}
     with pytest.raises(SignError, match=r"2 of 2 runs failed .*training diverged"):
-        mean_validation_loss(series)
+        mean_metric(series, "val/loss")
 
 
 def test_a_series_is_named_by_what_changes_its_numbers(tmp_path: Path) -> None:

@@ -32,6 +32,9 @@ def test_numbers_of_some_cells() -> None:
     test = published_cells("products_sign_530")[-1]
     assert (test.mean, test.std, test.metric) == (77.60, 0.13, "test/accuracy")
     assert test.ours({"test/accuracy": {"mean": 0.5, "std": 0.01}}) == (50.0, 1.0)
+    assert cell.metric == "test/micro_f1"  # which single-label runs have under the name of accuracy
+    assert cell.ours({"test/accuracy": {"mean": 0.5, "std": 0.01}}) == (0.5, 0.01)
+    assert cell.ours({"test/loss": {"mean": 0.5, "std": 0.01}}) is None
     assert published_cells(None) == []
     saint = published_tables()["timing"].row("ClusterGCN")
     assert [cell.mean for cell in saint] == [36.93, 13.34, 93.0, None, None, 183.76]

@@ -20,9 +20,9 @@ def test_study_has_the_best_value_so_far_per_trial(tmp_path: Path) -> None:
     assert list(study["importances"]) == ["training.learning_rate", "model.dropout"]
     complete = [trial["value"] for trial in written["trials"] if trial["state"] == "complete"]
     assert study["trials"][-1]["best"] == min(complete)
+    assert study["better"] == "lower"
     assert study["trials"][3]["value"] is None
     assert study["trials"][3]["reason"] == "training diverged"
-    assert study["better"] == "lower"
 
 
 def test_the_best_value_of_a_metric_that_is_maximised_is_the_highest(tmp_path: Path) -> None:

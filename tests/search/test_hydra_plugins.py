@@ -35,4 +35,4 @@ def test_jobs_that_succeed_report_their_validation_loss(tmp_path: Path) -> None:
     result = shell(tmp_path, f"python src/train.py -m model.p=0,1 {small} search.slots=2")
     assert result.returncode == 0, result.stderr
     assert "job 0 (model.p=0 " in result.stdout
-    assert result.stdout.count("): val loss ") == 2
+    assert result.stdout.count("): val/loss ") == 2

@@ -29,7 +29,7 @@ def test_the_table_shows_finished_running_failed_and_best_trials(
 
         def update(self, running: list[RunningTrial]) -> None:
             super().update(running)
-            if running and running[0].read_epochs():
+            if running and running[0].read_epochs("val/loss"):
                 paper = Console(file=io.StringIO(), width=160)
                 paper.print(self.table(running))
                 self.text = paper.file.getvalue()
@@ -50,5 +50,5 @@ def test_each_finished_trial_is_one_log_line(tmp_path: Path, caplog: pytest.LogC
         trial_command = command(lambda number: FAILURE.get(number, []))
         Scheduler(db, make_slots(1, None, "cpu"), trial_command, view).run()
     assert len(caplog.messages) == 3
-    assert caplog.messages[0].startswith("trial 0: val loss 0.")
+    assert caplog.messages[0].startswith("trial 0: val/loss 0.")
     assert caplog.messages[1].startswith("trial 1: failed: RuntimeError: CUDA out of memory, 0 s on cpu; 2 of 3")

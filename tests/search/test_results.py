@@ -41,6 +41,24 @@ def test_study_json_describes_every_trial(finished: StudyDB) -> None:
     assert study["importances"] == {"x": 1.0}
 
 
+def test_another_metric_than_the_loss_is_maximised_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = StudyDB(tmp_path, "a study", SPACE, 3, metric="val/accuracy")
+    for value in (0.5, 0.75, 0.25):
+        trial = db.next_trial("cpu")
+        assert trial is not None
+        db.finish(trial, TrialState.COMPLETE, value)
+    best = db.best_trial()
+    assert best is not None
+    assert (best.number, db.study.best_value) == (1, 0.75)
+    results.write_study(db)
+    study = json.loads((tmp_path / "study.json").read_text())
+    assert (study["direction"], study["metric"], study["best"]["value"]) == ("maximize", "val/accuracy", 0.75)
+    screen = Console(file=io.StringIO(), width=80)
+    monkeypatch.setattr(results, "console", screen)
+    results.show(db, best, "")
+    assert "trial 1, val/accuracy 0.7500" in screen.file.getvalue()
+
+
 def test_the_final_table_shows_the_best_values_and_the_next_command(
     finished: StudyDB, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -42,7 +42,7 @@ def test_a_failed_trial_has_a_reason_and_does_not_stop_the_search(tmp_path: Path
     assert states == ["COMPLETE", "FAIL", "FAIL", "FAIL", "COMPLETE", "COMPLETE"]
     reasons = [trial.user_attrs.get("reason") for trial in db.read_trials()]
     assert reasons[1] == "RuntimeError: CUDA out of memory"
-    assert reasons[2] == "validation loss was nan"
+    assert reasons[2] == "the result was nan"
     assert reasons[3] == "killed by signal 9 (out of memory?)"
     assert db.best_trial() is not None
     assert db.best_trial().number == db.study.best_trial.number

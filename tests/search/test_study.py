@@ -15,17 +15,18 @@ SMALL = ["dataset=communities", "dataset.nodes=200", "dataset.edges=600", "model
 
 @pytest.mark.slow
 def test_a_search_prints_a_command_that_trains_its_best_configuration(tmp_path: Path) -> None:
-    line = f"python src/train.py -m hparams_search=tpe {' '.join(SMALL)} search.trials=2 search.runs=2"
+    searched = "search.trials=2 search.runs=2 search.metric=val/macro_f1"
+    line = f"python src/train.py -m hparams_search=tpe {' '.join(SMALL)} {searched}"
     first = shell(tmp_path, line + " search.slots=2")
     assert first.returncode == 0, first.stderr
     folder = tmp_path / "outputs/communities/sign-p1/search-tpe"
     study = json.loads((folder / "study.json").read_text())
     assert [trial["state"] for trial in study["trials"]] == ["complete", "complete"]
-    assert study["best"]["value"] == min(trial["value"] for trial in study["trials"])
+    assert study["best"]["value"] == max(trial["value"] for trial in study["trials"])
     for trial in study["trials"]:
         (series,) = find_series([folder / trial["folder"]])
         assert series.seeds == [0, 1]
-        assert trial["value"] == series.metrics["val/loss"]["mean"]
+        assert trial["value"] == series.metrics["val/macro_f1"]["mean"]
         assert {run.description["job_type"] for run in series.runs} == {"search"}
         for run in series.runs:  # each run logs itself, in the group of the study
             (file,) = (run.folder / "wandb").rglob("run-*.wandb")
@@ -65,6 +66,8 @@ def test_a_wrong_setting_is_explained_before_a_study_is_created(tmp_path: Path) 
     result = shell(tmp_path, "python src/train.py -m hparams_search=tpe search.trials=0")
     assert result.stderr == "error: search.trials=0: must be an integer >= 1\n"
     assert result.returncode == 1
+    result = shell(tmp_path, "python src/train.py -m hparams_search=tpe search.metric=val/roc_auc search.pruner=median")
+    assert result.stderr.startswith("error: search.pruner=median: compares val/roc_auc after every epoch")
     result = shell(tmp_path, "python src/train.py -m hparams_search=tpe model.p=-1")
     assert result.stderr.startswith("error: model.p=-1: a power must be an integer")
     assert not list(tmp_path.rglob("study.db"))

@@ -37,8 +37,9 @@ def test_the_summary_of_an_unfinished_run_has_the_costs_of_the_hops_alone(tmp_pa
 
 def test_a_run_is_compared_with_the_cells_of_its_experiment(tmp_path: Path) -> None:
     metrics = make_run(tmp_path / "run", experiment="flickr_sign_401")
+    (tmp_path / "run" / "metrics.json").write_text(json.dumps({"test/loss": 0.5}))
     assert paper_comparison(Run(tmp_path / "run")).rows == [], "no metric that the paper has"
-    (tmp_path / "run" / "metrics.json").write_text(json.dumps(metrics | {"test/micro_f1": 0.524}))
+    (tmp_path / "run" / "metrics.json").write_text(json.dumps(metrics | {"test/accuracy": 0.524}))
     table = paper_comparison(Run(tmp_path / "run"))
     (row,) = [dict(zip(table.columns, row, strict=True)) for row in table.rows if row[0] == "inductive"]
     assert (row["row"], row["column"], row["metric"]) == ("SIGN", "Flickr", "test/micro_f1")
@@ -55,6 +56,15 @@ def test_convergence_is_validation_by_seconds_of_training(tmp_path: Path) -> Non
     assert table.rows == [[2.0, 1.0, 0.5], [4.0, 2.0, 0.5]]
 
 
+def test_results_by_class_are_tables(tmp_path: Path) -> None:
+    make_run(tmp_path / "run")
+    (tmp_path / "run" / "per_class.csv").write_text('class,support,f1\n"a, b",3,0.5\n')
+    (tmp_path / "run" / "confusion.csv").write_text("actual / predicted,0,1\n0,2,1\n1,0,4\n")
+    found = tables(Run(tmp_path / "run"))
+    assert (found["per_class"].columns, found["per_class"].rows) == (["class", "support", "f1"], [["a, b", 3.0, 0.5]])
+    assert found["confusion"].rows == [["0", 2.0, 1.0], ["1", 0.0, 4.0]]
+
+
 def test_every_hop_is_a_row(tmp_path: Path) -> None:
     make_run(tmp_path / "run", seed=1)
     table = hops(Run(tmp_path / "run"))
@@ -65,8 +75,7 @@ def test_every_hop_is_a_row(tmp_path: Path) -> None:
 
 def test_tables_without_rows_are_omitted(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    metrics = make_run(folder, experiment="flickr_sign_401")
-    (folder / "metrics.json").write_text(json.dumps(metrics | {"test/micro_f1": 0.5}))
+    make_run(folder, experiment="flickr_sign_401")
     assert list(tables(Run(folder))) == ["paper", "hops", "convergence"]
     describe(folder, experiment=None)
     assert list(tables(Run(folder))) == ["hops", "convergence"]

@@ -72,10 +72,11 @@ def test_offline_run_has_epochs_summary_tables_and_artifacts(configured: Callabl
     assert summary["hops/products"] == 1
     assert table(folder, "hops")["data"][1][0] == "p1"
     assert len(table(folder, "convergence")["data"]) == 3
+    assert len(table(folder, "per_class")["data"]) == len(table(folder, "confusion")["data"]) == 7
     paper = table(folder, "paper")
     row = dict(zip(paper["columns"], paper["data"][0], strict=True))
     assert row["paper"] == 0.514
-    assert row["difference"] == pytest.approx(numbers["test/micro_f1"] - 0.514)
+    assert row["difference"] == pytest.approx(numbers["test/accuracy"] - 0.514)
     kinds = {record["type"]: record["name"] for record in found["artifact"]}
     assert kinds["hops"] == "hops-cora-SIGN-1-0-0-"
     assert kinds["model"] == "checkpoint-cora-SIGN-1-0-0--seed0"

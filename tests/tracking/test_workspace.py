@@ -68,7 +68,7 @@ def test_saved_view_has_every_panel(views: list[dict[str, Any]]) -> None:
     (view,) = views
     assert (view["entityName"], view["projectName"], view["displayName"]) == ("team", "mine", "SIGN")
     searched = [f"config:{name.replace('.', '.value.')}" for name in SEARCHED]  # as the service spells names
-    for name in (*COSTS, *searched, "val/loss", "seconds/training", "test/micro_f1"):
+    for name in (*COSTS, *searched, "val/loss", "seconds/training", "test/accuracy", "test/micro_f1", "val/roc_auc"):
         assert name in view["spec"], name
 
 

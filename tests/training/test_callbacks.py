@@ -1,6 +1,7 @@
 """Callbacks follow their rules when a run is resumed."""
 
 import csv
+import logging
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from sign.training import callbacks
 from sign.training.callbacks import (
     BestCheckpoint,
     EpochLog,
+    EpochProgress,
     LastCheckpoint,
     ResumableEarlyStopping,
     Stopwatch,
@@ -26,6 +28,7 @@ def trainer(epoch: int, **changes: Any) -> Any:
         "current_epoch": epoch,
         "global_step": 30 * (epoch + 1),
         "is_global_zero": True,
+        "num_training_batches": 1,
         "callback_metrics": {"val/loss": torch.tensor(1.0 / (epoch + 1))},
         "loggers": [],
         "should_stop": False,
@@ -115,3 +118,25 @@ def test_lightning_does_not_replace_the_handler_of_sigterm() -> None:
         assert signal.getsignal(signal.SIGTERM) is handler
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_without_a_terminal_epochs_are_log_lines_of_rank_0(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "sign")
+    now = [1000.0]
+    monkeypatch.setattr(callbacks.time, "monotonic", lambda: now[0])
+    metrics = {"val/accuracy": torch.tensor(0.75), "val/loss": torch.tensor(0.5), "train/loss": torch.tensor(0.25)}
+    for zero in (True, False):
+        shown = EpochProgress(10)
+        shown.on_train_start(trainer(4), None)  # type: ignore[arg-type]  # resumed
+        for epoch in range(4, 8):
+            now[0] += 6.0
+            state = trainer(epoch, callback_metrics=metrics, is_global_zero=zero)
+            shown.on_train_epoch_end(state, None)  # type: ignore[arg-type]
+        shown.on_train_end()
+    values = "train/loss 0.2500, val/loss 0.5000, val/accuracy 0.7500, 6 s per epoch"
+    assert caplog.messages == [
+        f"epoch 6 of 10: {values}, at most 0:00:24 left",
+        f"epoch 8 of 10: {values}, at most 0:00:12 left",
+    ]

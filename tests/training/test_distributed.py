@@ -81,6 +81,8 @@ def test_two_ranks_learn_what_one_learns(configured: Callable[..., Settings], tm
     metrics, theirs = run(again), json.loads((together / "metrics.json").read_text())
     for split in ("train", "val", "test"):
         assert metrics[f"{split}/accuracy"] == theirs[f"{split}/accuracy"]
+        assert metrics[f"{split}/macro_f1"] == theirs[f"{split}/macro_f1"]
+        assert metrics[f"{split}/roc_auc"] == pytest.approx(theirs[f"{split}/roc_auc"], rel=1e-6)
         assert metrics[f"{split}/loss"] == pytest.approx(theirs[f"{split}/loss"], rel=1e-6)
 
 

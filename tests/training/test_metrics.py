@@ -12,8 +12,10 @@ from sign.training.metrics import SplitMetrics
 CUTS = [(0, 100), (0, 1, 100), (0, 33, 33, 70, 100)]
 
 
-def counted(logits: torch.Tensor, labels: torch.Tensor, losses: torch.Tensor, cuts: tuple) -> dict[str, float]:
-    metrics = SplitMetrics(multilabel=labels.ndim == 2)
+def counted(
+    logits: torch.Tensor, labels: torch.Tensor, losses: torch.Tensor, cuts: tuple, classes: int | None = None
+) -> dict[str, float]:
+    metrics = SplitMetrics(labels.ndim == 2, classes)
     for start, stop in pairwise(cuts):
         metrics.update(losses[start:stop].sum(), logits[start:stop], labels[start:stop])
     return {name: float(value) for name, value in metrics.compute("val").items()}
@@ -24,11 +26,11 @@ def test_single_labels(cuts: tuple[int, ...]) -> None:
     generator = torch.Generator().manual_seed(0)
     logits, labels = torch.randn(100, 5, generator=generator), torch.randint(5, (100,), generator=generator)
     losses = cross_entropy(logits, labels, reduction="none")
-    numbers = counted(logits, labels, losses, cuts)
-    assert numbers["val/loss"] == pytest.approx(float(losses.mean()), rel=1e-6)
-    expected = float(multiclass_accuracy(logits, labels, 5, average="micro"))
-    assert numbers["val/accuracy"] == numbers["val/micro_f1"] == pytest.approx(expected)
-    assert expected == pytest.approx(float(multiclass_f1_score(logits, labels, 5, average="micro")))
+    together, by_class = (counted(logits, labels, losses, cuts, classes) for classes in (None, 5))
+    assert together["val/loss"] == pytest.approx(float(losses.mean()), rel=1e-6)
+    assert together["val/accuracy"] == pytest.approx(float(multiclass_accuracy(logits, labels, 5, average="micro")))
+    macro = float(multiclass_f1_score(logits, labels, 5, average="macro"))
+    assert by_class == together | {"val/macro_f1": pytest.approx(macro)}
 
 
 @pytest.mark.parametrize("cuts", CUTS)
@@ -37,10 +39,26 @@ def test_multilabel(cuts: tuple[int, ...]) -> None:
     logits = torch.randn(100, 5, generator=generator)
     labels = torch.randint(2, (100, 5), generator=generator).float()
     losses = binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(dim=1)
-    numbers = counted(logits, labels, losses, cuts)
-    expected = float(multilabel_f1_score((logits > 0).int(), labels.int(), 5, average="micro"))
-    assert numbers["val/micro_f1"] == pytest.approx(expected)
-    assert "val/accuracy" not in numbers
+    together, by_class = (counted(logits, labels, losses, cuts, classes) for classes in (None, 5))
+    micro, macro = (
+        float(multilabel_f1_score((logits > 0).int(), labels.int(), 5, average=average))
+        for average in ("micro", "macro")
+    )
+    assert together["val/micro_f1"] == pytest.approx(micro)
+    assert by_class == together | {"val/macro_f1": pytest.approx(macro)}
+    assert set(together) == {"val/loss", "val/micro_f1"}
+
+
+def test_the_micro_f1_of_single_labels_is_not_listed_beside_the_accuracy_that_it_equals() -> None:
+    numbers = counted(torch.eye(3), torch.arange(3), torch.zeros(3), (0, 3), classes=3)
+    assert set(numbers) == {"val/loss", "val/accuracy", "val/macro_f1"}
+
+
+def test_a_class_that_neither_occurs_nor_is_predicted_counts_in_the_macro_f1_of_multilabel_data_only() -> None:
+    logits = torch.tensor([[2.0, 0.0, -9.0], [2.0, 3.0, -9.0]])  # predicted: 0 and 1
+    assert counted(logits, torch.tensor([0, 1]), torch.zeros(2), (0, 2), classes=3)["val/macro_f1"] == 1.0
+    labels = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+    assert counted(logits, labels, torch.zeros(2), (0, 2), classes=3)["val/macro_f1"] == pytest.approx(2 / 3)
 
 
 def test_small_logits_are_not_taken_for_probabilities() -> None:
@@ -55,14 +73,14 @@ def test_metrics_are_reset_when_they_are_computed() -> None:
     assert {name: float(value) for name, value in metrics.compute("train").items()} == {
         "train/loss": 3.5,
         "train/accuracy": 0.5,
-        "train/micro_f1": 0.5,
     }
 
 
 def test_sums_of_several_ranks_are_added() -> None:
-    metrics = SplitMetrics(multilabel=False)
+    metrics = SplitMetrics(multilabel=False, classes=2)
     metrics.update(torch.tensor(5.0), torch.eye(2), torch.tensor([0, 1]))
-    other = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)  # loss, rows, right ones
+    other = torch.tensor([1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0], dtype=torch.float64)  # loss, rows; a 1 taken for a 0
     numbers = metrics.compute("test", lambda sums: sums + other)
     assert float(numbers["test/loss"]) == 2.0
     assert float(numbers["test/accuracy"]) == 2 / 3
+    assert float(numbers["test/macro_f1"]) == pytest.approx(2 / 3)
