@@ -26,6 +26,10 @@ class Dataset(Validated, ABC):
     def load(self) -> Graph:
         """Read or generate the graph."""
 
+    def load_for_prediction(self) -> Graph:
+        """Read or generate the graph; labels and splits, where they are missing, are not an error."""
+        return self.load()
+
     def content_digest(self) -> str | None:
         """Hash of the user's own files that the graph is read from; None where the settings determine the graph."""
         return None

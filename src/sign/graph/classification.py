@@ -96,12 +96,17 @@ def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "non
 def scopes(graph: Graph, scaling: FeatureScaling) -> list[Scope]:
     """Return one scope for a transductive graph, two for an inductive one."""
     if not graph.inductive:
-        return [_scope("full", graph, scaling, {split: graph.nodes_of(split) for split in SPLITS})]
+        return [full_scope(graph, scaling, {split: graph.nodes_of(split) for split in SPLITS})]
     inner = graph.induced_by_training()
     return [
         _scope("train", inner, scaling, {"train": inner.train}),
-        _scope("full", graph, scaling, {split: graph.nodes_of(split) for split in ("val", "test")}),
+        full_scope(graph, scaling, {split: graph.nodes_of(split) for split in ("val", "test")}),
     ]
+
+
+def full_scope(graph: Graph, scaling: FeatureScaling, rows: dict[str, Array]) -> Scope:
+    """Return the scope of the whole graph, with the nodes whose rows are used, by name."""
+    return _scope("full", graph, scaling, rows)
 
 
 def _scope(name: str, graph: Graph, scaling: FeatureScaling, rows: dict[str, Array]) -> Scope:

@@ -1,12 +1,15 @@
 """A trained model, loaded from its run folder: the network, and all that scoring needs besides a graph."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import torch
 
+from sign.diffusion.precompute import Powers
 from sign.errors import SignError
+from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.runs import CHECKPOINTS
@@ -18,7 +21,8 @@ class TrainedModel:
     """A network with the inputs that it was trained on.
 
     ``hops`` names the hops in the order of the network's branches; ``feature_scaling`` has the statistics of the
-    training nodes. Without ``class_names``, classes are numbers.
+    training nodes; ``inductive`` is the protocol of training, from which operators derive their parameters. Without
+    ``class_names``, classes are numbers. A label is assigned from its threshold on.
     """
 
     task: SIGNTask
@@ -30,6 +34,7 @@ class TrainedModel:
     feature_names: list[str]
     feature_scaling: FeatureScaling
     hop_scaling: str
+    inductive: bool
     thresholds: list[float]
 
     @classmethod
@@ -68,6 +73,7 @@ class TrainedModel:
             feature_names=hparams["feature_names"] or [],
             feature_scaling=FeatureScaling.from_plain(hparams["feature_scaling"]),
             hop_scaling=hparams["hop_scaling"],
+            inductive=hparams["inductive"],
             thresholds=[0.5] * hparams["classes"],
         )
 
@@ -75,6 +81,14 @@ class TrainedModel:
     def labels(self) -> list[str]:
         """The names of the classes, or their numbers."""
         return self.class_names or [str(number) for number in range(self.classes)]
+
+    def decide(self, probabilities: Array) -> Array:
+        """Which labels each row of a multilabel model has."""
+        return np.asarray(probabilities >= np.array(self.thresholds, np.float32))
+
+    def operators(self, powers: Powers) -> Powers:
+        """The operators as training applied them, whatever the protocol of another graph."""
+        return {letter: (operator.resolve(self.inductive), power) for letter, (operator, power) in powers.items()}
 
     def check_graph(self, graph: Graph) -> None:
         """Raise SignError unless the graph has the features that the model was trained on."""
@@ -90,3 +104,32 @@ class TrainedModel:
                     f"{graph.name}: has the feature {theirs!r} where the model was trained on {ours!r}; "
                     "give it the same columns in the same order"
                 )
+
+    def with_classes(self, graph: Graph) -> Graph:
+        """The graph with its classes numbered as those of the model.
+
+        Raises
+        ------
+        SignError
+            If the graph has a class that the model does not know.
+        """
+        if not self.class_names or not graph.class_names:
+            if graph.classes != self.classes:
+                raise SignError(
+                    f"{graph.name}: has {graph.classes} classes, but the model was trained on {self.classes}; "
+                    "evaluate it on the same classes"
+                )
+            return graph
+        unknown = [name for name in graph.class_names if name not in self.class_names]
+        if unknown:
+            raise SignError(
+                f"{graph.name}: has the class {unknown[0]!r}, which the model does not know; its classes are "
+                f"{', '.join(self.class_names[:10])}{', …' * (self.classes > 10)}"
+            )
+        numbers = np.array([self.class_names.index(name) for name in graph.class_names])
+        if graph.multilabel:
+            labels = np.zeros((graph.nodes, self.classes), graph.labels.dtype)
+            labels[:, numbers] = graph.labels
+        else:
+            labels = np.where(graph.labels < 0, -1, numbers[graph.labels])
+        return replace(graph, labels=labels, classes=self.classes, class_names=tuple(self.class_names))

@@ -33,8 +33,9 @@ class SIGNTask(pl.LightningModule):
     ----------
     evaluator
         The data set whose OGB evaluator computes the accuracy of the final test; None: our own counts.
-    class_names, feature_names, feature_scaling, hop_scaling
-        Kept in the checkpoint for predictions: what classes and features are called, and how rows are scaled.
+    class_names, feature_names, feature_scaling, hop_scaling, inductive
+        Kept in the checkpoint for predictions: what classes and features are called, how rows are scaled, and the
+        protocol, from which operators derive their parameters.
 
     Attributes
     ----------
@@ -58,6 +59,7 @@ class SIGNTask(pl.LightningModule):
         feature_names: list[str] | None = None,
         feature_scaling: dict[str, Any] | None = None,
         hop_scaling: str = "none",
+        inductive: bool = False,
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
@@ -83,6 +85,7 @@ class SIGNTask(pl.LightningModule):
             feature_names=list(data.classification.feature_names),
             feature_scaling=data.classification.feature_scaling.to_plain(),
             hop_scaling=data.hop_scaling,
+            inductive=data.precomputation.dataset.inductive,
         )
 
     def forward(self, rows: Tensor) -> Tensor:

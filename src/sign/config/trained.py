@@ -1,0 +1,36 @@
+"""The settings of a trained run, for another graph or on another machine."""
+
+from typing import Any
+
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from sign.config.configure import configure
+from sign.config.identity import flatten
+from sign.config.settings import Settings
+from sign.runs import Run
+
+SECTIONS = ("dataset", "engine", "store", "paths", "trainer")  # what a command that uses a trained model may change
+FOLLOWS = {"paths.store_dir": "store.root", "paths.data_dir": "dataset.data_dir"}
+
+
+def trained_settings(run: Run, cfg: DictConfig) -> Settings:
+    """Return the settings of a run, changed by those sections of ``cfg`` that name where rows come from.
+
+    A group choice such as ``dataset=custom`` replaces its section; ``dataset.path=…`` changes one setting.
+    """
+    config = OmegaConf.create({**run.config, "ckpt_path": None, "runs": 1})
+    choices = HydraConfig.get().runtime.choices if HydraConfig.initialized() else {}
+    named: set[str] = set()
+    for section in SECTIONS:
+        changes: Any = OmegaConf.to_container(cfg.get(section) or OmegaConf.create())
+        if choices.get(section) is not None:
+            config[section] = changes
+        else:
+            for key, value in flatten(changes, f"{section}.").items():
+                OmegaConf.update(config, key, value, force_add=True)
+        named |= flatten(changes, f"{section}.").keys()
+    for source, target in FOLLOWS.items():
+        if source in named and target not in named and OmegaConf.select(config, target) is not None:
+            OmegaConf.update(config, target, OmegaConf.select(config, source))
+    return configure(config, overrides=())

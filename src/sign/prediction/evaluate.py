@@ -1,0 +1,31 @@
+"""The metrics of a checkpoint, on the graph of its run or on another one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sign.config.settings import Settings
+from sign.datasets.exported_hops import ExportedHops
+from sign.datasets.in_memory import InMemory
+from sign.graph.graph import SPLITS
+from sign.prediction.model import TrainedModel
+from sign.training.datamodule import SIGNDataModule
+from sign.training.fit import test
+
+
+def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SPLITS) -> dict[str, float]:
+    """Recompute the metrics of the splits, by the same steps as at the end of training."""
+    dataset = settings.dataset
+    if not isinstance(dataset, ExportedHops):
+        with settings.engine.limits(settings.store_dir):
+            graph = dataset.load()
+        model.check_graph(graph)
+        dataset = InMemory.of(model.with_classes(graph))
+    powers = model.operators(settings.powers)
+    precomputation = replace(
+        settings.precomputation, dataset=dataset, powers=powers, feature_scaling=model.feature_scaling
+    )
+    data = SIGNDataModule(precomputation, model.hop_scaling, settings.training.batch_size, settings.seed)
+    data.prepare_data()
+    data.setup("test")
+    metrics = test(settings.device, data, model.task)
+    return {name: value for name, value in metrics.items() if name.split("/")[0] in splits}
