@@ -1,5 +1,6 @@
 """Train one configuration, or a series of it over several seeds."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -41,14 +42,7 @@ def main(cfg: DictConfig) -> float:
 
 def print_run(settings: Settings, metrics: dict[str, float]) -> None:
     """Print the summary of a run."""
-    title = f"{settings.title} on {settings.dataset.name}, seed {settings.seed}"
-    columns = (Column(split, justify="right") for split in SPLITS)
-    scores = Table(Column(style="dim"), *columns, title=title, title_justify="left")
-    for name, label in TITLES.items():
-        values = [metrics.get(f"{split}/{name}") for split in SPLITS]
-        if any(value is not None for value in values):
-            scores.add_row(label, *("" if value is None else f"{value:.4f}" for value in values))
-    console.print(scores)
+    console.print(score_table(f"{settings.title} on {settings.dataset.name}, seed {settings.seed}", metrics))
     costs = Table(Column(style="dim"), Column(justify="right"), show_header=False)
     costs.add_row("parameters", f"{metrics['parameters']:,}")
     costs.add_row("epochs", f"{metrics['epochs']}")
@@ -57,6 +51,17 @@ def print_run(settings: Settings, metrics: dict[str, float]) -> None:
     costs.add_row("peak memory", memory.format_size(metrics["memory/peak_bytes"]))
     console.print(costs)
     console.print(f"store: {Path(settings.store.root).resolve()}", soft_wrap=True)
+
+
+def score_table(title: str, metrics: Mapping[str, float], splits: Sequence[str] = SPLITS) -> Table:
+    """The metrics of each split that has them."""
+    columns = (Column(split, justify="right") for split in splits)
+    table = Table(Column(style="dim"), *columns, title=title, title_justify="left")
+    for name, label in TITLES.items():
+        values = [metrics.get(f"{split}/{name}") for split in splits]
+        if any(value is not None for value in values):
+            table.add_row(label, *("" if value is None else f"{value:.4f}" for value in values))
+    return table
 
 
 def print_series(series: Series) -> None:

@@ -1,5 +1,6 @@
 """The settings of a trained run, for another graph or on another machine."""
 
+from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
@@ -14,12 +15,12 @@ SECTIONS = ("dataset", "engine", "store", "paths", "trainer")  # what a command 
 FOLLOWS = {"paths.store_dir": "store.root", "paths.data_dir": "dataset.data_dir"}
 
 
-def trained_settings(run: Run, cfg: DictConfig) -> Settings:
-    """Return the settings of a run, changed by those sections of ``cfg`` that name where rows come from.
+def trained_settings(run: Path, cfg: DictConfig) -> Settings:
+    """Return the settings of the run in a folder, changed by those sections of ``cfg`` that name where rows come from.
 
     A group choice such as ``dataset=custom`` replaces its section; ``dataset.path=…`` changes one setting.
     """
-    config = OmegaConf.create({**run.config, "ckpt_path": None, "runs": 1})
+    config = OmegaConf.create({**Run(run).config, "ckpt_path": None, "runs": 1})
     choices = HydraConfig.get().runtime.choices if HydraConfig.initialized() else {}
     named: set[str] = set()
     for section in SECTIONS:

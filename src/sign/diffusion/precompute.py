@@ -13,6 +13,7 @@ from sign.diffusion.hops import Hop, Hops
 from sign.engines.base import Engine
 from sign.engines.progress import progress_bar
 from sign.graph.classification import NodeClassification
+from sign.graph.feature_scaling import FeatureScaling
 from sign.operators.base import Operator
 from sign.store.store import Store
 
@@ -36,7 +37,7 @@ class Precomputation:
     store
         Where hops are kept.
     feature_scaling
-        How features are scaled before diffusion.
+        How features are scaled before diffusion: a method, or the scaling of a trained model.
     branches
         ``all``, or ``last`` to open only the highest power of each operator.
     """
@@ -45,7 +46,7 @@ class Precomputation:
     powers: Powers
     engine: Engine
     store: Store
-    feature_scaling: str = "none"
+    feature_scaling: str | FeatureScaling = "none"
     branches: str = "all"
 
     def run(self) -> tuple[NodeClassification, Hops]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS, Graph
@@ -76,6 +77,8 @@ def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "non
 
     ``feature_scaling`` is a method, which is fitted on the training nodes, or the scaling of a trained model.
     """
+    if not len(graph.train):
+        raise SignError(f"{graph.name}: the train split is empty")
     if isinstance(feature_scaling, str):
         feature_scaling = FeatureScaling.fit(feature_scaling, graph)
     sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)

@@ -36,7 +36,7 @@ class Graph:
     labels
         Class indices, -1 where unknown, or a 0/1 matrix with one column per label (multilabel).
     train, val, test
-        Sorted, disjoint node indices.
+        Sorted, disjoint node indices; a graph that is only scored has none.
     inductive
         Compute training rows on the graph induced by the training nodes.
     class_names, feature_names, node_ids
@@ -168,8 +168,6 @@ class Graph:
                 node = quoted_name(self.node_ids, nodes[assigned[nodes]][0])
                 raise SignError(f"{self.name}: node {node} of the {split} split is also in another split")
             assigned[nodes] = True
-        if not len(self.train):
-            raise SignError(f"{self.name}: the train split is empty")
 
     def _check_labels(self) -> None:
         used = self.labels[np.concatenate([self.nodes_of(split) for split in SPLITS])]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from sign.config.settings import Settings
 from sign.datasets.exported_hops import ExportedHops
@@ -9,14 +10,14 @@ from sign.datasets.in_memory import InMemory
 from sign.graph.graph import SPLITS
 from sign.prediction.model import TrainedModel
 from sign.training.datamodule import SIGNDataModule
-from sign.training.fit import test
+from sign.training.fit import test_metrics
 
 
 def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SPLITS) -> dict[str, float]:
     """Recompute the metrics of the splits, by the same steps as at the end of training."""
     dataset = settings.dataset
     if not isinstance(dataset, ExportedHops):
-        with settings.engine.limits(settings.store_dir):
+        with settings.engine.limits(Path(settings.store.root)):
             graph = dataset.load()
         model.check_graph(graph)
         dataset = InMemory.of(model.with_classes(graph))
@@ -27,5 +28,5 @@ def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SP
     data = SIGNDataModule(precomputation, model.hop_scaling, settings.training.batch_size, settings.seed)
     data.prepare_data()
     data.setup("test")
-    metrics = test(settings.device, data, model.task)
+    metrics = test_metrics(settings.device, data, model.task, Path(settings.store.root))
     return {name: value for name, value in metrics.items() if name.split("/")[0] in splits}

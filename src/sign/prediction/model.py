@@ -12,8 +12,10 @@ from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
-from sign.runs import CHECKPOINTS
+from sign.runs import CHECKPOINTS, THRESHOLDS
+from sign.system.json_files import read_json
 from sign.training.task import SIGNTask
+from sign.training.thresholds import DEFAULT, logit
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +59,12 @@ class TrainedModel:
             raise SignError(
                 f"{file}: not a checkpoint of SIGN ({type(error).__name__}); train the run again"
             ) from error
-        return cls.of(task.eval())
+        recorded = run / THRESHOLDS
+        return cls.of(task.eval(), read_json(recorded)["thresholds"] if recorded.is_file() else None)
 
     @classmethod
-    def of(cls, task: SIGNTask) -> Self:
-        """The model of a task that has been trained."""
+    def of(cls, task: SIGNTask, thresholds: list[float] | None = None) -> Self:
+        """The model of a task that has been trained; labels without ``thresholds`` are decided at 0.5."""
         hparams: dict[str, Any] = dict(task.hparams)
         return cls(
             task=task,
@@ -74,7 +77,7 @@ class TrainedModel:
             feature_scaling=FeatureScaling.from_plain(hparams["feature_scaling"]),
             hop_scaling=hparams["hop_scaling"],
             inductive=hparams["inductive"],
-            thresholds=[0.5] * hparams["classes"],
+            thresholds=thresholds or [DEFAULT] * hparams["classes"],
         )
 
     @property
@@ -82,9 +85,9 @@ class TrainedModel:
         """The names of the classes, or their numbers."""
         return self.class_names or [str(number) for number in range(self.classes)]
 
-    def decide(self, probabilities: Array) -> Array:
+    def decide(self, logits: Array) -> Array:
         """Which labels each row of a multilabel model has."""
-        return np.asarray(probabilities >= np.array(self.thresholds, np.float32))
+        return logits > np.array([logit(threshold) for threshold in self.thresholds])
 
     def operators(self, powers: Powers) -> Powers:
         """The operators as training applied them, whatever the protocol of another graph."""

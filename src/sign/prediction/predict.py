@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from sign.config.settings import Settings
 from sign.datasets.exported_hops import ExportedHops
@@ -81,16 +80,17 @@ def _write(model: TrainedModel, prediction: Prediction, rows: StoredRows, ids: A
 
 
 def _score(model: TrainedModel, what: str) -> Score:
-    """What is written about a block of rows: probabilities, embeddings, or the rows themselves."""
+    """What is computed of a block of rows: logits, embeddings, or the rows themselves."""
     if what == "hops":
         return lambda rows: rows
     network = inference_network(model.task.network)
-    return network.embed if what == "embeddings" else lambda rows: probabilities(network(rows), model.multilabel)
+    return network.embed if what == "embeddings" else network
 
 
-def probabilities(logits: Tensor, multilabel: bool) -> Tensor:
+def probabilities(logits: Array, multilabel: bool) -> Array:
     """The probability of each class, or of each label."""
-    return logits.sigmoid() if multilabel else torch.softmax(logits, dim=1)
+    tensor = torch.from_numpy(logits)
+    return (tensor.sigmoid() if multilabel else tensor.softmax(dim=1)).numpy()
 
 
 def _arrays(
@@ -98,8 +98,10 @@ def _arrays(
 ) -> Iterator[tuple[slice, Array]]:
     """Blocks of a numpy array: of ``best`` predictions the numbers of the classes, or 0 and 1 per label."""
     for part, values in blocks:
-        if prediction.what != "predictions" or prediction.probabilities == "all":
+        if prediction.what != "predictions":
             yield part, values
+        elif prediction.probabilities == "all":
+            yield part, probabilities(values, model.multilabel)
         elif model.multilabel:
             yield part, model.decide(values).astype(np.uint8)
         else:
@@ -120,6 +122,7 @@ def _columns(
         else:
             if model.multilabel:
                 columns["labels"] = [names[chosen].tolist() for chosen in model.decide(values)]
+            values = probabilities(values, model.multilabel)
             if not model.multilabel or prediction.top > 1:
                 columns |= _top(values, prediction.top, names)
             if prediction.probabilities == "all":

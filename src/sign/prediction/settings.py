@@ -5,14 +5,50 @@ from pathlib import Path
 from typing import Literal
 
 from sign.errors import FieldError
+from sign.runs import CHECKPOINTS, CONFIG
 from sign.validation import Count, Validated
 
 TABLES = (".parquet", ".csv")
 ARRAY = ".npy"
 
 
-@dataclass(frozen=True)
-class Prediction(Validated):
+@dataclass(frozen=True, kw_only=True)
+class TrainedRun(Validated):
+    """A checkpoint of a run: its folder, or the path of a checkpoint in it."""
+
+    run: str
+    checkpoint: Literal["best", "last"] = "best"
+
+    def __post_init__(self) -> None:
+        path = Path(str(self.run)).expanduser()
+        if path.suffix == ".ckpt" and path.parent.name == CHECKPOINTS:
+            object.__setattr__(self, "checkpoint", path.stem)
+            object.__setattr__(self, "run", str(path.parents[1]))
+        super().__post_init__()
+        if not (self.folder / CONFIG).is_file():
+            raise FieldError("run", self.run, f"is not the folder of a run: it has no {CONFIG}")
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        return Path(self.run).expanduser()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(TrainedRun):
+    """Which split to evaluate, or ``all``, and the JSON file for the metrics, if any."""
+
+    split: Literal["all", "train", "val", "test"] = "all"
+    output: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.output is not None and Path(self.output).suffix != ".json":
+            raise FieldError("output", self.output, "must end with .json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction(TrainedRun):
     """What to write about which nodes.
 
     ``what`` is ``predictions``, ``embeddings`` (the last hidden layer) or ``hops`` (the rows that the network reads);
@@ -20,8 +56,6 @@ class Prediction(Validated):
     file in the run folder. ``top`` is the number of classes per node, most probable first.
     """
 
-    run: str
-    checkpoint: Literal["best", "last"] = "best"
     nodes: str = "all"
     what: Literal["predictions", "embeddings", "hops"] = "predictions"
     output: str | None = None
@@ -38,4 +72,4 @@ class Prediction(Validated):
     @property
     def file(self) -> Path:
         """The file to write."""
-        return Path(self.run) / f"{self.what}.parquet" if self.output is None else Path(self.output)
+        return self.folder / f"{self.what}.parquet" if self.output is None else Path(self.output).expanduser()

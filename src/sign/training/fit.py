@@ -84,6 +84,24 @@ def fit_and_test(
     }
 
 
+def test_metrics(device: Device, data: SIGNDataModule, task: SIGNTask, scratch: Path) -> dict[str, float]:
+    """Test a trained task on every split; returns the same metrics as the end of :func:`fit_and_test`."""
+    silence_lightning()
+    trainer = pl.Trainer(
+        accelerator=device.accelerator,
+        precision=device.precision,
+        devices=1,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        deterministic=True,
+    )
+    with memory.limit(memory.default_budget(), scratch):
+        trainer.test(task, datamodule=data, verbose=False)
+    return {name: float(value) for name, value in trainer.callback_metrics.items()}
+
+
 def seconds_per_epoch(folder: Path) -> float:
     """The mean over all epochs of a run, resumed ones included, without the first epoch, which warms up."""
     seconds = [row["seconds/epoch"] for row in Run(folder).epochs()]

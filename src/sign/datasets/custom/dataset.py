@@ -66,7 +66,13 @@ class Custom(Dataset):
 
     def load(self) -> Graph:
         """Read the files and build the graph."""
-        parts = self._read()
+        return self._build(self._read())
+
+    def load_for_prediction(self) -> Graph:
+        """Read the files and build the graph; labels may be missing."""
+        return self._build(self._read(labelled=False))
+
+    def _build(self, parts: GraphParts) -> Graph:
         self._check_labels(parts)
         adjacency = build_adjacency(parts.edges, len(parts.labels), self.directed, self.combine, parts.node_ids)
         features, feature_names = self._features(parts, adjacency)
@@ -95,12 +101,12 @@ class Custom(Dataset):
     def _file_names(self) -> dict[str, str | None]:
         return {name: getattr(self, name) for name in FILES}
 
-    def _read(self) -> GraphParts:
+    def _read(self, labelled: bool = True) -> GraphParts:
         path, columns = Path(self.path), ColumnSettings(self.ignore, self.one_hot, self.inductive)
         if path.is_dir():
-            return read_folder(path, self._file_names, columns, self._draw)
+            return read_folder(path, self._file_names, columns, self._draw, labelled)
         columns.check()
-        return read_pyg(path, self._draw)
+        return read_pyg(path, self._draw, labelled)
 
     def _features(self, parts: GraphParts, adjacency: CSR) -> tuple[Features, tuple[str, ...]]:
         """Return the features of the files, without missing values, or generate them, and their names."""

@@ -10,7 +10,7 @@ from sign.datasets.custom.edges import EDGES, Edges, read_edges
 from sign.datasets.custom.feature_columns import ColumnSettings
 from sign.datasets.custom.labels import PREFIX, Labels, labels_of_array, labels_of_columns
 from sign.datasets.custom.node_ids import ID, NodeIds
-from sign.datasets.custom.sparse_arrays import sparse_features
+from sign.datasets.custom.sparse_arrays import sparse_features, sparse_shape
 from sign.datasets.custom.splits import LISTS, splits_of_column, splits_of_lists
 from sign.datasets.custom.tables import MISSING, TABLES, Table, read_table
 from sign.errors import SignError
@@ -45,12 +45,16 @@ class GraphParts:
 
 
 def read_folder(
-    folder: Path, settings: Mapping[str, str | None], columns: ColumnSettings, draw: Callable[[Labels], Splits]
+    folder: Path,
+    settings: Mapping[str, str | None],
+    columns: ColumnSettings,
+    draw: Callable[[Labels], Splits],
+    labelled: bool = True,
 ) -> GraphParts:
     """Read the files of a folder.
 
     ``settings`` overrides their conventional names, ``columns`` selects columns of tables, and ``draw`` draws splits
-    if no file has them.
+    if no file has them. Unless the graph has to be ``labelled``, labels may be missing.
     """
     files = find_files(folder, settings)
     edges = files["edges"]
@@ -58,7 +62,7 @@ def read_folder(
         raise _missing_files(folder, "edges")
     nodes, table = _node_tables(files, columns)
     ids = None if nodes is None else NodeIds.of(nodes)
-    labels = _labels(folder, files["labels"], nodes, ids)
+    labels = _labels(folder, files, nodes, ids, labelled)
     ids = ids or NodeIds(len(labels))
     splits = _splits(files, nodes, ids) or draw(labels)
     features, names = _features(files["features"], table, ids, columns, splits["train"])
@@ -81,10 +85,14 @@ def _node_tables(files: Mapping[str, Path | None], columns: ColumnSettings) -> t
     return nodes_left, table_left
 
 
-def _labels(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds | None) -> Labels:
+def _labels(
+    folder: Path, files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds | None, labelled: bool
+) -> Labels:
     """Read labels from the labels file or the nodes table."""
-    columns = [] if nodes is None else _label_columns(nodes)
+    file, columns = files["labels"], [] if nodes is None else _label_columns(nodes)
     if file is None:
+        if not labelled and not columns and (count := _count_nodes(files["features"], ids)) is not None:
+            return Labels.unknown(count)
         if nodes is None or not columns:
             raise _missing_files(folder, "labels", "a column label in the nodes table")
         return labels_of_columns(nodes, columns)
@@ -99,6 +107,15 @@ def _labels(folder: Path, file: Path | None, nodes: Table | None, ids: NodeIds |
     if ids is not None:
         check_rows(len(labels), ids.nodes, file)
     return labels
+
+
+def _count_nodes(features: Path | None, ids: NodeIds | None) -> int | None:
+    """The number of nodes without labels to count: that of the nodes table, or the rows of the features."""
+    if ids is not None:
+        return ids.nodes
+    if features is None or features.suffix == ".parquet":
+        return None if features is None else read_table(features).rows
+    return len(read_array(features)) if features.suffix == ".npy" else sparse_shape(features)[0]
 
 
 def _is_label_header(cells: set[str]) -> bool:

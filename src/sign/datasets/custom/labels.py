@@ -21,6 +21,11 @@ class Labels:
     classes: int
     names: tuple[str, ...] = ()
 
+    @classmethod
+    def unknown(cls, nodes: int) -> "Labels":
+        """The labels of nodes that have none."""
+        return cls(np.full(nodes, -1), 0)
+
     def __len__(self) -> int:
         return len(self.values)
 

@@ -8,6 +8,7 @@ import numpy as np
 from sign.datasets.custom.tables import Column, Table
 from sign.errors import SignError
 from sign.graph.csr import Array
+from sign.graph.graph import Graph
 
 ID = ("id", "node", "node_id")
 BLOCK = 1 << 16  # ids that are Python strings at a time
@@ -38,6 +39,15 @@ class NodeIds:
             duplicate = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")[0]
             raise SignError(f"{column.where}: {duplicate} is duplicated; ids must be unique")
         return cls(table.rows, column.values)
+
+    @classmethod
+    def of_graph(cls, graph: Graph) -> "NodeIds":
+        """The ids that a graph carries."""
+        import pyarrow as pa
+
+        if graph.node_ids is None:
+            return cls(graph.nodes)
+        return cls(graph.nodes, pa.chunked_array([graph.node_ids.tolist()]))
 
     def indices(self, column: Column) -> Array:
         """Return the node index of each id in a column."""

@@ -23,22 +23,22 @@ NAMES = ("class_names", "feature_names", "node_ids")  # lists of text; ids may b
 log = logging.getLogger(__name__)
 
 
-def read_pyg(file: Path, draw: Callable[[Labels], Splits]) -> GraphParts:
+def read_pyg(file: Path, draw: Callable[[Labels], Splits], labelled: bool = True) -> GraphParts:
     """Read edge_index, y and, if present, x, edge_weight, masks of the splits, and names.
 
-    ``draw`` draws splits if there are no masks.
+    ``draw`` draws splits if there are no masks. Unless the graph has to be ``labelled``, y may be missing.
     """
     with read_errors(file, "a Data object of PyG that contains only tensors", REMEDY):
         data = _load(file)
         fields = {name: _array(file, name, data[name]) for name in TENSORS if name in data}
-        for name in ("edge_index", "y"):
+        for name in ("edge_index", "y" if labelled or "x" not in fields else "edge_index"):
             if name not in fields:
                 raise SignError(f"{file}: has no {name}; a graph needs edge_index and y")
         edges = fields["edge_index"]
         if edges.ndim != 2 or len(edges) != 2 or edges.dtype.kind != "i":
             raise SignError(f"{file}: edge_index has shape {edges.shape}; it must be integers, 2 × m")
         features = dense_features(fields["x"], file) if "x" in fields else None
-        labels = labels_of_array(fields["y"], f"{file}, y")
+        labels = labels_of_array(fields["y"], f"{file}, y") if "y" in fields else Labels.unknown(len(fields["x"]))
         if features is not None:
             check_rows(len(labels), len(features), file)
         names = {name: _names(file, name, data[name]) for name in NAMES if name in data}

@@ -20,9 +20,7 @@ INDICES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("
 def sparse_features(file: Path, nodes: int) -> SparseFeatures:
     """Read features from a ``.npz`` file of ``scipy.sparse.save_npz``; they stay sparse."""
     with read_errors(file, EXPECTED, REMEDY):
-        shape = tuple(_member(file, "shape", "iu", 1).read().tolist())
-        if len(shape) != 2:
-            raise SignError(f"{file}: has shape {shape}; features must have shape (nodes, columns)")
+        shape = sparse_shape(file)
         check_rows(shape[0], nodes, file)
         check_columns(shape[1], file)
         rows = _read_matrix(file, shape).tocsr()
@@ -30,6 +28,15 @@ def sparse_features(file: Path, nodes: int) -> SparseFeatures:
         with np.errstate(over="ignore"):  # infinite values are refused by Graph
             values = rows.data.astype(np.float32)
     return SparseFeatures(rows.indptr.astype(np.int64), rows.indices, shape[1], values)
+
+
+def sparse_shape(file: Path) -> tuple[int, int]:
+    """Read the declared numbers of rows and columns."""
+    with read_errors(file, EXPECTED, REMEDY):
+        shape = tuple(_member(file, "shape", "iu", 1).read().tolist())
+        if len(shape) != 2:
+            raise SignError(f"{file}: has shape {shape}; features must have shape (nodes, columns)")
+        return shape
 
 
 def _read_matrix(file: Path, shape: tuple[int, int]) -> "scipy.sparse.sparray":

@@ -33,7 +33,7 @@ def splits_of_lists(files: dict[str, Path], ids: NodeIds) -> dict[str, Array]:
     """Return the nodes of each split, from a file of ids or node indices per split."""
     splits = {split: np.empty(0, np.int64) for split in SPLITS}
     for split, file in files.items():
-        listed = ids.indices(_read_list(file))
+        listed = ids.indices(read_ids(file))
         nodes = np.unique(listed)
         if len(nodes) < len(listed):
             node = nodes[np.bincount(np.searchsorted(nodes, listed)) > 1][0]
@@ -45,7 +45,8 @@ def splits_of_lists(files: dict[str, Path], ids: NodeIds) -> dict[str, Array]:
     return splits
 
 
-def _read_list(file: Path) -> Column:
+def read_ids(file: Path) -> Column:
+    """Read a list of node ids, one per line."""
     if file.suffix == ".npy":
         array = read_array(file)
         if array.ndim != 1 or array.dtype.kind not in "iuU":
