@@ -30,6 +30,7 @@ THRESHOLDS = "thresholds.json"
 SERIES = "series.json"
 STUDY = "study.json"
 CHECKPOINTS = "checkpoints"
+MAX_SERIES_BYTES = 2**24  # of series.json: about 10,000 runs
 SCORES = {  # metrics of a split besides its loss, with their titles; data have those that are defined for them
     "accuracy": "accuracy",
     "micro_f1": "micro-F1",
@@ -121,7 +122,7 @@ class Series:
     @cached_property
     def description(self) -> dict[str, Any]:
         """``series.json``: the configuration in brief, the finished seeds, and the metrics over them."""
-        return read_json(self.folder / SERIES)
+        return read_json(self.folder / SERIES, MAX_SERIES_BYTES)
 
     @property
     def seeds(self) -> list[int]:

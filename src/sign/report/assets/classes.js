@@ -23,7 +23,7 @@ function heatMap({ classes, counts }) {
       const share = total ? count / total : 0;
       const title = `${classes[index]} predicted as ${classes[column]}: ${count.toLocaleString("en")} of ${total.toLocaleString("en")}`;
       const style = `--share:${(share * 100).toFixed(1)}%`;
-      return make("td", { class: share > 0.55 ? "strong" : null, style, title }, numbered ? count.toLocaleString("en") : "");
+      return make("td", { class: share > 0.75 ? "strong" : null, style, title }, numbered ? count.toLocaleString("en") : "");
     });
   };
   return make(
