@@ -1,5 +1,6 @@
 """Everything under conf/ composes; a wrong setting is reported in one line."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,3 +114,11 @@ def test_the_default_is_cora_with_its_tuned_settings(configured: Callable[..., S
     assert settings.powers["p"][1] == tuned.model.p
     assert configured("dataset=communities").powers["p"][1] != tuned.model.p
     assert configured("model.p=2").powers["p"][1] == 2
+
+
+def test_a_store_that_exists_may_be_read_only(
+    configured: Callable[..., Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "store").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path / "store")
+    assert configured().store.root == str(tmp_path / "store")

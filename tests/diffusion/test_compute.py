@@ -1,5 +1,7 @@
 """Only rows that something reads are computed, and a hop is stored only if all its values have arrived."""
 
+import errno
+import os
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +27,7 @@ from sign.operators.directed import DirectedAdjacency
 from sign.operators.heat import HeatKernel
 from sign.operators.ppr import PersonalizedPageRank
 from sign.store.store import Store
+from sign.system import locks
 from sign.testing import graph_of, path
 
 ADJACENCY = NormalizedAdjacency()
@@ -99,6 +102,18 @@ def test_the_second_call_finds_what_the_first_stored(tmp_path: Path) -> None:
 def test_rows_of_products_are_counted(tmp_path: Path) -> None:
     load_or_compute(origin := source(tmp_path))
     assert origin.totals == Totals(hops=2, rows_computed=3 + 2, rows_at_most=18)
+
+
+def test_a_read_only_store_serves_the_hops_that_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    load_or_compute(source(tmp_path))
+    for owner, name in ((os, "utime"), (Path, "mkdir"), (locks, "_acquire")):
+        monkeypatch.setattr(owner, name, refuse)
+    assert all(hop.found for hop in load_or_compute(source(tmp_path)))
+    with pytest.raises(SignError, match=r"cannot be written \(read-only file system\); .*set paths.store_dir"):
+        load_or_compute(source(tmp_path, powers=range(1, 4)))
 
 
 @pytest.mark.parametrize("by", ["block", "column"])

@@ -142,7 +142,8 @@ def _check_outline(plain: dict[str, Any]) -> None:
     check("trial", plain.get("trial"), Annotated[int | None, Range(0)])
     for kind in ("data_dir", "store_dir", "output_dir"):
         check(f"paths.{kind}", plain["paths"].get(kind), str)
-    writable_folder("paths.store_dir", plain["paths"]["store_dir"])
+    if not Path(plain["paths"]["store_dir"]).is_dir():  # one that exists may be read-only, if it has all hops
+        writable_folder("paths.store_dir", plain["paths"]["store_dir"])
     check("model.name", plain["model"].get("name"), str)
     check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
     if not isinstance(plain["model"].get("operators"), dict):

@@ -13,7 +13,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +24,7 @@ import sign
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.system import arrays, locks
-from sign.system.atomic_files import publish, temporary_file, write_json
+from sign.system.atomic_files import publish, temporary_file, write_errors, write_json
 from sign.system.hashing import digest
 from sign.validation import Validated
 
@@ -73,7 +73,9 @@ class HopFolder:
     @contextmanager
     def locked(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Hold the exclusive lock for writing; call ``on_wait`` before waiting for another process."""
-        with locks.exclusive_lock(self.path, on_wait):
+        with ExitStack() as stack:
+            with write_errors(self.path, "paths.store_dir"):
+                stack.enter_context(locks.exclusive_lock(self.path, on_wait))
             for abandoned in self.path.glob(".*.tmp"):  # by a killed process
                 abandoned.unlink()
             yield

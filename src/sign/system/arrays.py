@@ -11,13 +11,14 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from sign.errors import SignError
 from sign.system import memory
+from sign.system.atomic_files import write_errors
 
 MIN_MAPPED_BYTES = 1 << 20  # smaller arrays are always in memory
 CACHE_LINE = 16  # floats in a cache line
@@ -38,12 +39,16 @@ def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         budget.allocated += size
         weakref.finalize(array, budget.free, size)
         return array
-    budget.scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=budget.scratch) as file:
+    with write_errors(budget.scratch, "paths.store_dir"), _scratch_file(budget.scratch) as file:
         reserve(file.fileno(), size, budget.scratch)
         mapped = mmap.mmap(file.fileno(), size)
         _created.add(mapped)
         return np.frombuffer(mapped, dtype).reshape(shape)
+
+
+def _scratch_file(folder: Path) -> IO[bytes]:
+    folder.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryFile(dir=folder)
 
 
 def reserve(descriptor: int, size: int, path: Path) -> None:
