@@ -1,4 +1,4 @@
-"""Predictions, embeddings or hop rows of a trained run: ``python src/predict.py run=outputs/…``; ``--help`` shows the settings."""
+"""Score nodes with a trained run: ``python src/predict.py run=outputs/…``; ``--help`` shows the settings."""
 
 from sign.cli import run
 from sign.commands.predict import main

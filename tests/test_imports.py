@@ -101,7 +101,7 @@ def test_modules_do_not_import_the_public_interface_of_the_package() -> None:
 
 # What the operators, engines and data sets of a package share; everything else there stands alone.
 SHARED = {
-    "datasets": {"base", "statistics", "sampling", "download", "raw_files", "array_cache"},
+    "datasets": {"base", "statistics", "sampling", "download", "raw_files", "array_cache", "pack_checks"},
     "datasets.synthetic": {"edge_kernels"},
     "operators": {"base", "chebyshev", "motif", "motif_counts", "ppr_push"},
     "engines": {"base", "powers", "progress", "local"},

@@ -21,7 +21,8 @@ def folder(tmp_path: Path) -> Path:
     for split in SPLITS:
         np.save(tmp_path / LABELS.format(split=split), LABELS_OF[split])
         np.save(tmp_path / ROWS.format(scope="full", split=split), ROWS_OF[split])
-    scope = {"name": "full", "nodes": 4, "features": 3, "splits": SPLITS, "source": {"scope": "full"}}
+    source = {"scope": "full", "features": "a", "scaling": "none", "inductive": False}
+    scope = {"name": "full", "nodes": 4, "features": 3, "splits": SPLITS, "source": source}
     description = {
         **{"name": "x", "summary": "4 nodes", "classes": 2, "multilabel": False, "dtype": "float32"},
         **{"scopes": [scope], "feature_scaling": FeatureScaling("none").to_plain()},
@@ -65,5 +66,5 @@ def test_damaged_files_are_refused(folder: Path, damage: str) -> None:
         (folder / DESCRIPTION).write_text("{")
     else:
         (folder / DESCRIPTION).write_text("{}")
-    with pytest.raises(SignError, match=r"cannot be read as exported hops .*; export them again"):
+    with pytest.raises(SignError, match=r"cannot be read (as exported hops .*; export them again|.*file of SIGN)"):
         ExportedHops(name="x", path=str(folder)).classification("none")

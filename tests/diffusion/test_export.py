@@ -79,6 +79,19 @@ def test_a_pack_that_was_changed_is_refused(configured: Callable[..., Settings],
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("change", [{"features": 10**15}, {"nodes": 10**11}])
+def test_a_pack_with_other_sizes_than_its_hops_is_refused(
+    configured: Callable[..., Settings], tmp_path: Path, change: dict[str, int]
+) -> None:
+    folder = tmp_path / "pack"
+    pack(configured(*DATA), folder)
+    card = json.loads((folder / "pack.json").read_text())
+    card["scopes"][0] |= change
+    (folder / "pack.json").write_text(json.dumps(card))
+    with pytest.raises(SignError, match="has no X, nor a graph to compute them"):
+        configured("dataset=pack", f"dataset.path={folder}").precomputation.run()
+
+
 def test_an_export_that_fails_leaves_nothing(
     configured: Callable[..., Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

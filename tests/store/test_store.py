@@ -130,3 +130,26 @@ def test_a_file_without_a_record_does_not_count(store: Store) -> None:
     folder.path.mkdir(parents=True)
     np.save(folder.path / "hop-1.npy", ARRAY)
     assert folder.hops() == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"hops": {"1": ' + "[" * 5000, '{"hops": {"' + "9" * 5000 + '": {}}}']
+)
+def test_a_manifest_that_is_not_ours_lists_no_hop(store: Store, text: str) -> None:
+    folder = store.folder("cora")
+    write_hop(folder, 1, ARRAY)
+    (folder.path / "manifest.json").write_text(text)
+    assert folder.hops() == {}
+
+
+@pytest.mark.parametrize("shape", [(10**15, 3), (2**40, 2**40), (10**30, 1), (2, 3)])
+def test_a_header_that_declares_more_or_less_than_its_file_is_no_hop(store: Store, shape: tuple[int, int]) -> None:
+    folder = store.folder("cora")
+    write_hop(folder, 1, ARRAY)
+    with folder.file(1).open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": shape})
+        stream.write(ARRAY.tobytes())
+    manifest = json.loads((folder.path / "manifest.json").read_text())
+    manifest["hops"]["1"] |= {"shape": shape, "bytes": folder.file(1).stat().st_size}
+    (folder.path / "manifest.json").write_text(json.dumps(manifest))
+    assert folder.hops() == {}

@@ -1,6 +1,5 @@
 """Exported hops without their graph, as written by ``store.py action=export``."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from sign.datasets.base import Dataset, check_name
+from sign.datasets.pack_checks import check_labels, check_rows, read_description
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
 from sign.graph.classification import NodeClassification, Scope
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS, Graph
+from sign.system.arrays import open_npy
 from sign.system.hashing import digest, file_digest
 
 DESCRIPTION = "pack.json"
@@ -59,12 +60,15 @@ class ExportedHops(Dataset):
 
 def _classification(folder: Path) -> NodeClassification:
     """Return the node classification of consistent files."""
-    description = json.loads((folder / DESCRIPTION).read_text())
+    description = read_description(folder / DESCRIPTION)
     scopes = [_scope(folder, scope) for scope in description["scopes"]]
-    labels = {split: np.load(folder / LABELS.format(split=split), allow_pickle=False) for split in SPLITS}
+    labels = {split: np.array(open_npy(folder / LABELS.format(split=split))) for split in SPLITS}
     rows = {split: nodes for scope in scopes for split, nodes in scope.rows.items()}
     if description["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
         raise ValueError("labels or splits have changed")
+    check_labels(labels, description["classes"], description["multilabel"])
+    for scope in scopes:
+        check_rows(scope, labels)
     check_name(description["name"])
     fields = {name: description[name] for name in ("name", "summary", "classes", "multilabel", "dtype")}
     return NodeClassification(
@@ -80,5 +84,5 @@ def _classification(folder: Path) -> NodeClassification:
 
 def _scope(folder: Path, description: dict[str, Any]) -> Scope:
     files = {split: folder / ROWS.format(scope=description["name"], split=split) for split in description["splits"]}
-    rows = {split: np.load(file, allow_pickle=False) for split, file in files.items()}
+    rows = {split: np.array(open_npy(file)) for split, file in files.items()}
     return Scope(description["name"], description["nodes"], description["features"], rows, description["source"])

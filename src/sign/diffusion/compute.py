@@ -125,8 +125,9 @@ def _stored_hops(source: HopSource, used: NodeRows) -> dict[int, Hop]:
     for rows in (None,) if used is None else (used, None):
         folder = source.folder(rows)
         folder.touch()
+        shape = [source.scope.nodes if rows is None else len(rows), source.scope.features]
         for power, entry in folder.hops().items():
-            if power in source.powers:
+            if power in source.powers and entry["shape"] == shape:
                 hops[power] = source.hop(folder, rows, power, True, entry["seconds"])
     return hops
 

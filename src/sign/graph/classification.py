@@ -44,6 +44,8 @@ class Scope:
     @cached_property
     def used_nodes(self) -> Array | None:
         """The sorted nodes that are in some split; None if all are."""
+        if self.nodes > 8 * sum(map(len, self.rows.values())):  # a mask would be larger than the rows themselves
+            return np.sort(np.concatenate([*self.rows.values()])).astype(np.int64)
         mask = np.zeros(self.nodes, np.bool_)
         for nodes in self.rows.values():
             mask[nodes] = True

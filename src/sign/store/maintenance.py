@@ -1,7 +1,6 @@
 """The content of a store: listed, verified and pruned."""
 
 import contextlib
-import json
 import os
 import re
 import time
@@ -9,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sign.errors import SignError
 from sign.store.store import FORMAT, MANIFEST, HopFolder
 from sign.system.console import progress
+from sign.system.json_files import read_json
 from sign.system.locks import LOCK_FILE, try_lock
 
 DAY = 24 * 60 * 60
@@ -78,12 +79,12 @@ def folders(root: Path) -> list[Path]:
 def read_entry(path: Path) -> Entry:
     """Read what a folder of the store holds."""
     try:
-        manifest = json.loads((path / MANIFEST).read_text())
+        manifest = read_json(path / MANIFEST)
         key = {name: value for name, value in manifest.items() if name != "hops"}
         operator = key["operator"]
         readable = key["format"] == FORMAT and {"scope", "dtype", "rows"} <= set(key)
         readable = readable and (operator is None or isinstance(operator["name"], str))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (SignError, ValueError, KeyError, TypeError, AttributeError):
         readable = False
     folder = HopFolder(path, key) if readable else None
     return Entry(path, folder, folder.hops() if folder else {})

@@ -26,6 +26,7 @@ from sign.graph.csr import Array
 from sign.system import arrays, locks
 from sign.system.atomic_files import publish, temporary_file, write_errors, write_json
 from sign.system.hashing import digest
+from sign.system.json_files import read_json
 from sign.validation import Validated
 
 FORMAT = 3  # increased when folders written before could be misread
@@ -45,15 +46,15 @@ class HopFolder:
     def hops(self) -> dict[int, dict[str, Any]]:
         """Return what the manifest records of each complete hop, by power."""
         try:
-            recorded = json.loads((self.path / MANIFEST).read_text())["hops"]
+            recorded = read_json(self.path / MANIFEST)["hops"]
             entries = {int(power): entry for power, entry in recorded.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or not ours
+        except (SignError, ValueError, KeyError, TypeError, AttributeError):  # none, or not ours
             return {}
         return {power: entry for power, entry in entries.items() if self._is_complete(power, entry)}
 
     def open(self, power: int) -> Array:
         """Return the memory-mapped array of a hop that :meth:`hops` lists."""
-        return np.load(self.file(power), mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        return arrays.open_npy(self.file(power))
 
     def file(self, power: int) -> Path:
         """Return the path of a hop."""

@@ -5,6 +5,7 @@ longer needed.
 """
 
 import errno
+import math
 import mmap
 import os
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from sign.errors import SignError
@@ -72,6 +74,20 @@ def disk_full(path: Path, size: int) -> SignError:
         f"{path}: no space on the disk for {memory.format_size(size)} ({free} free); "
         "free some, or set paths.store_dir to another disk"
     )
+
+
+def open_npy(file: Path) -> NDArray[Any]:
+    """Memory-map a ``.npy`` file; raise ValueError if its header does not describe a file of its size."""
+    try:
+        with file.open("rb") as stream:
+            version = npy.read_magic(stream)
+            shape, _, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(stream)
+            declared = stream.tell() + math.prod(shape) * dtype.itemsize
+    except RecursionError as error:
+        raise ValueError(f"{file.name} has no valid header") from error
+    if dtype.hasobject or declared != (size := file.stat().st_size):
+        raise ValueError(f"{file.name} declares {dtype} of shape {shape}, but has {size} bytes")
+    return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
 
 
 def memory_map(array: NDArray[Any]) -> mmap.mmap | None:
