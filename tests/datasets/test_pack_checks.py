@@ -11,6 +11,7 @@ from sign.datasets.exported_hops import DESCRIPTION, ExportedHops
 from sign.datasets.pack_checks import check_labels, check_rows
 from sign.errors import SignError
 from sign.graph.classification import Scope
+from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS
 from sign.system.hashing import digest
 
@@ -20,7 +21,8 @@ SOURCE = {"scope": "full", "features": "a", "scaling": "none", "inductive": Fals
 SCOPE: dict[str, Any] = {"name": "full", "nodes": 90, "features": 3, "splits": list(SPLITS), "source": SOURCE}
 PACK: dict[str, Any] = {
     **{"name": "x", "summary": "four nodes", "classes": 2, "multilabel": False, "dtype": "float32"},
-    **{"scopes": [SCOPE], "feature_scaling": "none", "digest": digest(*LABELS.values(), *ROWS.values())},
+    **{"scopes": [SCOPE], "digest": digest(*LABELS.values(), *ROWS.values())},
+    **{"feature_scaling": FeatureScaling("none").to_plain(), "feature_names": [], "class_names": []},
 }
 
 

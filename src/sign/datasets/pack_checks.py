@@ -19,7 +19,6 @@ FIELDS = {
     "classes": Count,
     "multilabel": bool,
     "dtype": Literal["float32", "float16"],
-    "feature_scaling": str,
     "digest": str,
 }
 SCOPE_FIELDS = {
@@ -27,12 +26,13 @@ SCOPE_FIELDS = {
     "nodes": Annotated[int, Range(1, 1e12)],  # no file bounds it: a pack has the nodes of splits only
     "features": Count,  # the hop arrays bound it
 }
+MAX_BYTES = 1 << 26  # of pack.json, which has the parameters of the feature scaling
 SOURCE = ("scope", "features", "scaling", "inductive")  # of the keys of the hops
 
 
 def read_description(file: Path) -> dict[str, Any]:
     """Read ``pack.json``; raises ValueError, KeyError or TypeError unless every field has its type."""
-    description = read_json(file)
+    description = read_json(file, MAX_BYTES)
     scopes = description["scopes"]
     try:
         for values, fields in ((description, FIELDS), *((scope, SCOPE_FIELDS) for scope in scopes)):
@@ -43,9 +43,18 @@ def read_description(file: Path) -> dict[str, Any]:
     if sorted(split for scope in scopes for split in scope["splits"]) != sorted(SPLITS):
         raise ValueError(f"its scopes do not have the splits {', '.join(SPLITS)}")
     for scope in scopes:
+        check_scaling(description["feature_scaling"], scope["features"])
         if missing := [name for name in SOURCE if name not in scope["source"]]:
             raise ValueError(f"the source of the scope {scope['name']} has no {missing[0]}")
     return description
+
+
+def check_scaling(scaling: Mapping[str, Any], features: int) -> None:
+    """Raise ValueError unless the parameters of the feature scaling are numbers, one per column."""
+    check("feature_scaling", scaling["method"], Literal["none", "row_sum", "standardize"])
+    for values in (scaling["mean"], scaling["deviation"]):
+        if values is not None and (len(values) != features or not np.isfinite(np.array(values, np.float64)).all()):
+            raise ValueError(f"the feature scaling does not have {features} parameters")
 
 
 def check_labels(labels: Mapping[str, Array], classes: int, multilabel: bool) -> None:
