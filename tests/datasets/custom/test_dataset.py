@@ -26,8 +26,10 @@ from sign.errors import SignError
 from sign.experiments.run import run
 from sign.graph.features import SparseFeatures
 from sign.graph.graph import SPLITS, Graph
+from sign.runs import find_runs
 
 EXAMPLE = REPOSITORY / "examples" / "graph"
+CLASSES = ["crafts", "music", "sports"]
 
 
 @dataclass
@@ -659,11 +661,20 @@ def test_a_data_of_pyg(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_is_learned(configured: Callable[..., Settings], caplog: pytest.LogCaptureFixture) -> None:
+def test_the_example_is_learned_and_its_names_are_kept(
+    configured: Callable[..., Settings], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    import torch
+
     caplog.set_level("INFO", "sign")
     metrics = run(configured("dataset=custom", f"dataset.path={EXAMPLE}", "training.max_epochs=30"))
     assert "60 nodes, 150 edges, 4 features, 3 classes; 24 train, 12 val, 21 test" in caplog.text
     assert metrics["test/accuracy"] > 0.7
+    (done,) = find_runs([tmp_path / "output" / "graph"])
+    assert done.description["dataset"] == "graph"
+    assert done.description["class_names"] == CLASSES
+    saved = torch.load(done.last_checkpoint, weights_only=True)
+    assert saved["hyper_parameters"]["class_names"] == CLASSES
 
 
 def test_columns_of_parquet(fill: Callable[..., Custom], tmp_path: Path) -> None:
