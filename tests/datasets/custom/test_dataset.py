@@ -503,6 +503,22 @@ def test_columns_are_left_out_encoded_and_filled(fill: Callable[..., Custom]) ->
         fill({"nodes.csv": nodes}, ignore=["note"], one_hot=["contry"]).load()
 
 
+@pytest.mark.parametrize("name", ["label", "split", "id"])
+def test_only_features_are_encoded(fill: Callable[..., Custom], name: str) -> None:
+    with pytest.raises(SignError, match=f"one_hot: column {name} is not a feature; the columns of features are x"):
+        fill({}, one_hot=[name]).load()
+
+
+def test_columns_beside_a_features_file_are_named_in_the_log(
+    fill: Callable[..., Custom], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "sign")
+    assert fill({"features.npy": np.eye(3)}).load().features.shape == (3, 3)
+    assert "nodes.csv: not used: x; the features are in features.npy" in caplog.text
+    with pytest.raises(SignError, match="one_hot: column x is not a feature; no column is one"):
+        fill({"features.npy": np.eye(3)}, one_hot=["x"]).load()
+
+
 @pytest.mark.parametrize("method", ["degree", "one_hot", "random"])
 def test_a_graph_without_features_gets_some_by_a_setting(fill: Callable[..., Custom], method: str) -> None:
     bare = {"nodes.csv": "id,label,split\na,0,train\nb,1,val\nc,1,test\n"}

@@ -51,7 +51,7 @@ def test_what_marks_a_missing_value_is_no_class(
     found = encode_labels(Column.of(np.array([labels[0], marker, labels[1]]), "x"))
     assert found.values.tolist() == [0, -1, 1]
     assert found.names == tuple(labels)
-    assert (f"x: `{marker}` means that the value is missing (1 cells)" in caplog.text) == bool(marker.strip())
+    assert (f"x: missing values: 1, marked by `{marker}`" in caplog.text) == bool(marker.strip())
 
 
 @pytest.mark.parametrize("header", ["label_red,label_blue", "red,blue"])

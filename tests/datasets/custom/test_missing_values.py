@@ -24,30 +24,30 @@ def test_missing_values_are_filled_from_the_training_nodes(
     features: Features, fill: str, values: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "sign")
-    filled = fill_missing(features, fill, TRAIN, NAMES, IDS)
+    filled = fill_missing("g", features, fill, TRAIN, NAMES, IDS)
     assert type(filled) is type(features)
     np.testing.assert_array_equal(filled[:], np.where(np.isnan(DENSE), values, DENSE))
-    assert "4 missing values of features are filled with" in caplog.text
+    assert "g: missing values of features: 4, filled with" in caplog.text
     assert np.isnan(features[:]).sum() == 4, "the input has changed"
 
 
 def test_values_of_held_out_nodes_do_not_matter() -> None:
     changed = DENSE.copy()
     changed[2, 1] = -5
-    one, two = (fill_missing(features, "mean", TRAIN, NAMES, IDS) for features in (DENSE, changed))
+    one, two = (fill_missing("g", features, "mean", TRAIN, NAMES, IDS) for features in (DENSE, changed))
     np.testing.assert_array_equal(one[TRAIN], two[TRAIN])
 
 
 @pytest.mark.parametrize("features", [DENSE, sparse(DENSE)])
 def test_missing_values_are_refused_by_name(features: Features) -> None:
     with pytest.raises(
-        SignError, match=r"feature `income` of node `ann` is nan; fill missing values with dataset.fill="
+        SignError, match=r"g: feature `income` of node `ann` is nan; fill missing values with dataset.fill="
     ):
-        fill_missing(features, None, TRAIN, NAMES, IDS)
+        fill_missing("g", features, None, TRAIN, NAMES, IDS)
     with pytest.raises(SignError, match=r"dataset.fill=mean: no training node has a value of feature `income`"):
-        fill_missing(features, "mean", np.array([0]), NAMES, IDS)
+        fill_missing("g", features, "mean", np.array([0]), NAMES, IDS)
 
 
 @pytest.mark.parametrize("features", [np.eye(2, dtype=np.float32), SparseFeatures(np.arange(3), np.arange(2), 2)])
 def test_complete_features_are_returned_as_they_are(features: Features) -> None:
-    assert fill_missing(features, "mean", np.array([0]), (), None) is features
+    assert fill_missing("g", features, "mean", np.array([0]), (), None) is features

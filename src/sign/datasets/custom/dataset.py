@@ -115,7 +115,8 @@ class Custom(Dataset):
                 rule = "the files have features; remove the setting, or leave their columns out with dataset.ignore"
                 raise SignError(f"dataset.generate_features={self.generate_features}: {rule}")
             names = parts.feature_names
-            return fill_missing(parts.features, self.fill, parts.splits["train"], names, parts.node_ids), names
+            train = parts.splits["train"]
+            return fill_missing(self.name, parts.features, self.fill, train, names, parts.node_ids), names
         if self.generate_features == "degree":
             return degree_features(adjacency, self.directed, parts.splits["train"] if self.inductive else None)
         if self.generate_features == "one_hot":

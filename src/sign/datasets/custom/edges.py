@@ -59,7 +59,8 @@ def _columns(table: Table, ids: NodeIds) -> tuple[str, str, str | None]:
     names = list(table.columns)
     if not table.header:
         if len(names) not in (2, 3):
-            raise SignError(f"{table.file}: {HEADER_RULE}, or write two columns, or three with weights")
+            separated = ", separated by commas" if len(names) == 1 else ""
+            raise SignError(f"{table.file}: {HEADER_RULE}, or write two columns{separated}, or three with weights")
         return names[0], names[1], names[2] if len(names) == 3 else None
     picked = ((table.pick((one,)), table.pick((two,))) for one, two in PAIRS)
     pairs = [(one, two) for one, two in picked if one is not None and two is not None]

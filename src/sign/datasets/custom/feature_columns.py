@@ -34,6 +34,13 @@ class ColumnSettings:
                     columns = f"the columns are {', '.join(known)}" if known else "the features have no named columns"
                     raise SignError(f"dataset.{setting}: there is no column {name}; {columns}")
 
+    def check_encoded(self, names: Sequence[str]) -> None:
+        """Raise :class:`SignError` unless every column that is to be encoded is a feature."""
+        for name in self.one_hot:
+            if name not in names:
+                features = f"the columns of features are {', '.join(names)}" if names else "no column is one"
+                raise SignError(f"dataset.one_hot: column {name} is not a feature; {features}")
+
     def encode(self, table: Table, names: Sequence[str], train: Array) -> tuple[Floats, tuple[str, ...]]:
         """Return columns of a table as features, NaN for missing values, and the names of the features."""
         categories = {name: self._categories(table, name, train) for name in names if name in self.one_hot}

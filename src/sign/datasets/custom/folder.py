@@ -1,5 +1,6 @@
 """A folder of files with conventional names ▶ the parts of a graph."""
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,8 @@ ENDINGS = {
 LABEL = ("label", "labels", "class", "y")
 SPLIT = ("split",)
 FLAGS = {"", "0", "1", "-1", "0.0", "1.0", "-1.0", *MISSING}  # cells of multilabel columns
-NamedFeatures: TypeAlias = tuple[Features | None, tuple[str, ...]]
 Splits: TypeAlias = dict[str, Array]
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,8 @@ def _node_tables(files: Mapping[str, Path | None], columns: ColumnSettings) -> t
         table = read_table(file) if file.suffix == ".parquet" else None
     columns.check(nodes, table)
     nodes_left, table_left = (None if part is None else part.without(columns.ignore) for part in (nodes, table))
+    if nodes_left is not None and file is not None and (unused := _other_columns(nodes_left)):
+        log.info("%s: not used: %s; the features are in %s", nodes_left.file, ", ".join(unused), file.name)
     return nodes_left, table_left
 
 
@@ -134,26 +137,28 @@ def _label_columns(nodes: Table) -> list[str]:
 
 def _features(
     file: Path | None, table: Table | None, ids: NodeIds, columns: ColumnSettings, train: Array
-) -> NamedFeatures:
+) -> tuple[Features | None, tuple[str, ...]]:
     """Read the features file, or all columns of the nodes table that have no other meaning; there may be none."""
-    if file is not None and file.suffix == ".npz":
-        return sparse_features(file, ids.nodes), ()
-    if file is not None and file.suffix == ".npy":
-        array = read_array(file)
-        check_rows(len(array) if array.ndim else 0, ids.nodes, file)
-        return dense_features(array, file), ()
-    if table is None:
-        return None, ()
-    if file is not None:
+    if table is not None and file is not None:
         table = ids.sort_rows(table)
         check_rows(table.rows, ids.nodes, file)
-        names = list(table.columns)
-    else:
-        other = {*_label_columns(table), table.pick(ID), table.pick(SPLIT)}
-        names = [name for name in table.columns if name not in other]
-    if not names:
+    names = [] if table is None else list(table.columns) if file is not None else _other_columns(table)
+    columns.check_encoded(names)
+    if table is not None:
+        return columns.encode(table, names, train) if names else (None, ())
+    if file is None:
         return None, ()
-    return columns.encode(table, names, train)
+    if file.suffix == ".npz":
+        return sparse_features(file, ids.nodes), ()
+    array = read_array(file)
+    check_rows(len(array) if array.ndim else 0, ids.nodes, file)
+    return dense_features(array, file), ()
+
+
+def _other_columns(nodes: Table) -> list[str]:
+    """Return the columns of the nodes table that are features, unless there is a file of features."""
+    meaning = {*_label_columns(nodes), nodes.pick(ID), nodes.pick(SPLIT)}
+    return [name for name in nodes.columns if name not in meaning]
 
 
 def _splits(files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds) -> Splits | None:

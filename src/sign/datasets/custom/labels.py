@@ -8,6 +8,7 @@ from sign.datasets.custom.arrays import NUMERIC
 from sign.datasets.custom.tables import Column, Table
 from sign.errors import SignError
 from sign.graph.csr import Array
+from sign.system import arrays
 
 INTEGER = r"^(0|-?[1-9][0-9]{0,17})(\.0)?$"  # pandas writes 1.0 if some are missing
 PREFIX = "label_"  # of the columns of a multilabel graph in the nodes table
@@ -39,7 +40,9 @@ def labels_of_columns(table: Table, names: list[str]) -> Labels:
     """Convert one column of labels to class indices, or several columns to a label matrix."""
     if len(names) == 1:
         return encode_labels(table.column(names[0]))
-    matrix = np.stack([table.column(name).numbers() for name in names], axis=1)
+    matrix = arrays.empty((table.rows, len(names)), np.float32)
+    for position, name in enumerate(names):
+        matrix[:, position] = table.column(name).numbers()
     prefix = len(PREFIX) if all(name.lower().startswith(PREFIX) for name in names) else 0
     classes = tuple(name[prefix:] for name in names) if table.header else ()
     return Labels(label_matrix(matrix, str(table.file)), len(names), classes)

@@ -17,22 +17,27 @@ log = logging.getLogger(__name__)
 
 
 def fill_missing(
-    features: Features, fill: Fill | None, train: Array, feature_names: tuple[str, ...], node_ids: Array | None
+    name: str,
+    features: Features,
+    fill: Fill | None,
+    train: Array,
+    feature_names: tuple[str, ...],
+    node_ids: Array | None,
 ) -> Features:
-    """Return the features without NaN; without ``fill``, raise :class:`SignError` if there is any."""
+    """Return the features of the graph ``name`` without NaN; without ``fill``, any is a :class:`SignError`."""
     found = first_value(features, np.isnan)
     if found is None:
         return features
     if fill is None:
         node, column, _ = found
         raise SignError(
-            f"feature {quoted_name(feature_names, column)} of node {quoted_name(node_ids, node)} is nan; "
+            f"{name}: feature {quoted_name(feature_names, column)} of node {quoted_name(node_ids, node)} is nan; "
             "fill missing values with dataset.fill=mean or dataset.fill=zero"
         )
     values = np.zeros(features.shape[1]) if fill == "zero" else _means(features, train, feature_names)
     filled, count = _replace(features, values)
     source = "the mean of the training nodes" if fill == "mean" else "zero"
-    log.info("%d missing values of features are filled with %s", count, source)
+    log.info("%s: missing values of features: %d, filled with %s", name, count, source)
     return filled
 
 

@@ -70,7 +70,7 @@ class Column:
         if not len(marked):
             return self
         markers = ", ".join(f"`{marker}`" for marker in sorted(marked.unique().to_pylist()))
-        log.info("%s: %s means that the value is missing (%d cells)", self.where, markers, len(marked))
+        log.info("%s: missing values: %d, marked by %s", self.where, len(marked), markers)
         return replace(self, values=pc.if_else(missing, pa.scalar(None, pa.string()), self.values))
 
     def numbers(self, advice: str = "") -> Array:
