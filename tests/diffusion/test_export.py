@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from common.paths import REPOSITORY
 
 from sign.config.settings import Settings
+from sign.datasets.exported_hops import ExportedHops
 from sign.diffusion.export import export
 from sign.errors import SignError
 from sign.experiments.run import run
@@ -36,6 +38,15 @@ def test_training_on_a_pack_gives_the_same_numbers(
     assert {name: found[name] for name in SAME} == {name: expected[name] for name in SAME}
     fewer = run(configured("dataset=pack", f"dataset.path={tmp_path / 'pack'}", "model.p=1", *QUICK))
     assert fewer["parameters"] < found["parameters"]
+
+
+def test_a_pack_keeps_the_names_of_classes(configured: Callable[..., Settings], tmp_path: Path) -> None:
+    pack(
+        configured("dataset=custom", f"dataset.path={REPOSITORY / 'examples' / 'graph'}", "model.p=1"),
+        tmp_path / "pack",
+    )
+    classification = ExportedHops(name="x", path=str(tmp_path / "pack")).classification("none")
+    assert classification.class_names == ("crafts", "music", "sports")
 
 
 def test_what_a_pack_does_not_hold_is_named(configured: Callable[..., Settings], tmp_path: Path) -> None:

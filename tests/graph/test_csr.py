@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from sign.errors import SignError
 from sign.graph.csr import CSR, index_type
-from sign.graph.csr_transforms import clear_other_rows, drop_edges, induced_subgraph, remove_self_loops, symmetrize
+from sign.graph.csr_transforms import (
+    clear_other_rows,
+    drop_edges,
+    induced_subgraph,
+    merge_directions,
+    remove_self_loops,
+    symmetrize,
+)
 from sign.system import arrays, memory
 
 NODES = 12
@@ -73,6 +80,9 @@ def test_rows_are_transposed_joined_chosen_and_induced(
     np.testing.assert_allclose(csr.row_sums, full.sum(axis=1), rtol=1e-6)
     np.testing.assert_array_equal(csr.column_mask(np.sort(nodes)), (full[nodes] != 0).any(axis=0))
     np.testing.assert_array_equal(dense(clear_other_rows(csr, np.sort(nodes)))[nodes], full[nodes])
+    assert csr.self_loops == np.count_nonzero(full.diagonal())
+    if weighted:
+        np.testing.assert_array_equal(dense(merge_directions(csr, "max")), np.maximum(full, full.T))
     assert csr.is_symmetric() == np.allclose(full, full.T, rtol=1e-5, atol=0)
     for built in (csr.transposed, symmetrize(csr), induced_subgraph(csr, nodes)):
         assert_canonical(built)

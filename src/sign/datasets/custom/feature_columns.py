@@ -43,7 +43,8 @@ class ColumnSettings:
 
     def encode(self, table: Table, names: Sequence[str], train: Array) -> tuple[Floats, tuple[str, ...]]:
         """Return columns of a table as features, NaN for missing values, and the names of the features."""
-        categories = {name: self._categories(table, name, train) for name in names if name in self.one_hot}
+        texts = {name: table.column(name).known().values.cast("string") for name in names if name in self.one_hot}
+        categories = {name: self._categories(name, text, train) for name, text in texts.items()}
         encoded = tuple(
             feature
             for name in names
@@ -53,7 +54,7 @@ class ColumnSettings:
         for name in names:
             if name in categories:
                 width = len(categories[name])
-                _write_one_hot(_text(table, name), categories[name], matrix[:, position : position + width])
+                _write_one_hot(texts[name], categories[name], matrix[:, position : position + width])
                 position += width
             else:
                 remedy = (
@@ -64,9 +65,8 @@ class ColumnSettings:
                 position += 1
         return matrix, encoded
 
-    def _categories(self, table: Table, name: str, train: Array) -> list[str]:
+    def _categories(self, name: str, values: Any, train: Array) -> list[str]:
         """Return the sorted values of a column."""
-        values = _text(table, name)
         found = (values.take(train) if self.inductive else values).drop_null().unique().to_pylist()
         if not 0 < len(found) <= MAX_CATEGORIES:
             raise SignError(
@@ -74,10 +74,6 @@ class ColumnSettings:
                 f"1 to {MAX_CATEGORIES:,}, and leave this one out with dataset.ignore=[{name}]"
             )
         return sorted(found)
-
-
-def _text(table: Table, name: str) -> Any:
-    return table.column(name).known().values.cast("string")
 
 
 def _write_one_hot(values: Any, categories: list[str], block: Floats) -> None:
