@@ -126,7 +126,7 @@ def _columns(
             if not model.multilabel or prediction.top > 1:
                 columns |= _top(values, prediction.top, names)
             if prediction.probabilities == "all":
-                columns |= _named(values, [f"probability_{name}" for name in names])
+                columns |= _named(values, [f"p_{name}" for name in names])
         yield columns
 
 
