@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
-from sign.config.configure import CONF, configure, override
+from sign.config.configure import CONF, compose, configure, override
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.reproduction.experiments import GRAPHS
@@ -26,7 +25,7 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     if group == "operator":
         override, others = f"+operator@model.operators.other={name}", ["+model.other=1"]
     if group == "tuned":
-        graph, model = name.rsplit("_", 1)
+        graph, _, model = name.partition("_")
         dataset, _ = GRAPHS.get(graph, (graph, []))
         override, *others = f"dataset={dataset}", f"model={model}", f"tuned={name}"
     if group == "hparams_search/tpe_for":
@@ -35,14 +34,13 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     if group == "dataset" and "path: ???" in (CONF / file).read_text():
         others = [f"dataset.path={tmp_path}"]
     assert group in (*GROUPS, *OF_HYDRA, "operator"), f"nothing composes conf/{file}"
-    with initialize_config_dir(str(CONF)):
-        settings = configure(compose("train", overrides=[override, *others, f"paths.output_dir={tmp_path}"]))
+    settings = configure(compose(override, *others, f"paths.output_dir={tmp_path}"))
     assert settings.dataset.name
 
 
 def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
     for file in (CONF / "tuned").glob("*.yaml"):
-        dataset, model = file.stem.rsplit("_", 1)
+        dataset, _, model = file.stem.partition("_")
         assert dataset in GRAPHS or (CONF / "dataset" / f"{dataset}.yaml").is_file()
         assert (CONF / "model" / f"{model}.yaml").is_file()
 
@@ -122,3 +120,28 @@ def test_a_store_that_exists_may_be_read_only(
     (tmp_path / "store").mkdir()
     monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path / "store")
     assert configured().store.root == str(tmp_path / "store")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "experiment"),
+    [
+        (("dataset=flickr", "model.p=4", "model.t=1"), "flickr_sign_401"),
+        (("dataset=flickr",), "flickr_sign_401"),
+        (("dataset=flickr", "model=sgcn"), "flickr_sgcn"),
+        (("dataset=reddit",), "reddit_sign_420"),
+        (("dataset=ppi",), "ppi_sign_201"),
+        (("dataset=yelp", "model=sgcn"), "yelp_sgcn"),
+        (("dataset=ogbn-products",), "products_sign_530"),
+        (("dataset=ogbn-products", "model=mlp"), "products_mlp"),
+        (("dataset=ogbn-papers100M",), "papers100M_sign_333"),
+        (("dataset=ogbn-papers100M", "model=sign_directed"), "papers100M_sign_333"),
+        (("dataset=ogbn-papers100M", "model=sgcn"), "papers100M_sgcn"),
+    ],
+)
+def test_a_data_set_of_the_paper_has_the_paper_s_settings(overrides: tuple[str, ...], experiment: str) -> None:
+    assert compose(*overrides) == compose(f"experiment={experiment}")
+
+
+def test_an_experiment_keeps_its_hyperparameters_on_another_data_set() -> None:
+    ours, paper = compose("experiment=flickr_sign_401", "dataset=shape"), compose("dataset=flickr")
+    assert (ours.model, ours.training, ours.scaling) == (paper.model, paper.training, paper.scaling)
