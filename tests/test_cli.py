@@ -5,6 +5,7 @@ import re
 import runpy
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,70 @@ def test_a_report_is_written_without_the_slow_libraries(tmp_path: Path) -> None:
     assert not imports(result.stderr) & set(SLOW)
     assert str(tmp_path / "seen" / "index.html") in result.stdout
     assert sorted(file.name for file in (tmp_path / "seen").iterdir()) == ["index.html", "report.md"]
+
+
+@pytest.fixture
+def attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    """Return a function that runs a command in this process: its exit code and what it wrote to stderr."""
+
+    def call(program: str, *arguments: str) -> tuple[int, str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [f"{program}.py", *arguments])
+        with pytest.raises(SystemExit) as end:
+            runpy.run_path(str(REPOSITORY / "src" / f"{program}.py"), run_name="__main__")
+        assert not list(tmp_path.rglob("run.json"))
+        return end.value.code, capsys.readouterr().err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("train experiment=flickr_sign_41", "experiment=flickr_sign_41: no such choice; did you mean flickr_sign_401,"),
+        ("train tuned=cora_sgin", "tuned=cora_sgin: no such choice; did you mean cora_sgcn, cora_sign?"),
+        ("train -m hparams_search=tep", "hparams_search=tep: no such choice; did you mean tpe?"),
+        ("train -m experiment=flickr_sign_41", "experiment=flickr_sign_41: no such choice; did you mean"),
+        ("train -m model=sign,sgn", "model=sgn: no such choice; did you mean sgcn, sign?"),
+        ("train -m seed=0,1 model.dropuot=0.3", "model.dropuot: there is no such setting; did you mean model.dropout?"),
+        ("train operator@model.operators.s=heta", "operator=heta: no such choice; did you mean heat?"),
+        ("describe dataset=corra", "dataset=corra: no such choice; did you mean cora?"),
+        ("precompute engine=sprak", "engine=sprak: no such choice; did you mean spark?"),
+        ("store trainer=cup", "trainer=cup: no such choice; did you mean cpu"),
+        ("workspace logger=wandbb", "logger=wandbb: no such choice; did you mean wandb?"),
+        ("report paths=defualt", "paths=defualt: no such choice; did you mean default?"),
+        ("train model.dropuot=0.3", "model.dropuot: there is no such setting; did you mean model.dropout?"),
+        ("train training.dropout=0.3", "training.dropout: there is no such setting; did you mean model.dropout?"),
+        ("train datset=cora", "datset: there is no such setting; did you mean dataset"),
+        ("reproduce tabel=all", "tabel: there is no such setting; did you mean table?"),
+        ("train -p 4", "-p 4: not a flag; settings are written name=value: model.p=4"),
+        ("train dataset=null", "dataset=null: no such choice; choose one of amazon, "),
+        ("train model=null", "model=null: no such choice; choose one of chebnet, "),
+        ("train paths=null", "paths=null: no such choice; choose one of default"),
+        ("train model=1", "model=1: no such choice"),
+        ("train hydra=null", "hydra: there is no such setting"),
+        ("train model.p=99999999999999999999", "model.p=99999999999999999999: a power must be <= 1000"),
+        ("train -m seed=0,1 hydra.launcher._target_=x", "_target_=x: not a plugin of Hydra"),
+        ("train ckpt_path=nowhere", "ckpt_path=nowhere: no such file; give a run folder"),
+        ("train model.name=../../x", "model.name=../../x: is used as a folder name"),
+        ("train dataset.name=a\x1b[31mb", r"dataset.name=a\x1b[31mb: cannot be parsed"),
+    ],
+)
+def test_nonsense_is_answered_with_one_line(attempt: Callable[..., tuple[int, str]], line: str, message: str) -> None:
+    code, stderr = attempt(*line.split(" "))
+    assert code == 1
+    assert stderr.startswith(f"error: {message}")
+    assert stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError("Unable to allocate 6.55 TiB"), "not enough memory (Unable to allocate 6.55 TiB)"),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate"), "not enough memory ([enforce fail] "),
+    ],
+)
+def test_too_little_memory_is_an_expected_error(error: Exception, message: str) -> None:
+    assert error_message(error).startswith(message)

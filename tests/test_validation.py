@@ -14,7 +14,8 @@ from sign.validation import Count, Power, Probability, Range, Seed, Validated, c
 @pytest.mark.parametrize(
     ("value", "hint", "rule"),
     [
-        (-1, Power, "must be an integer >= 0"),
+        (-1, Power, "must be an integer >= 0 and <= 1000"),
+        (10**12 + 1, Count, "must be at most 1,000,000,000,000"),
         (0, Count, "must be an integer >= 1"),
         (1.0, Count, "must be an integer >= 1"),
         (True, Count, "must be an integer >= 1"),

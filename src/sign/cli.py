@@ -6,21 +6,27 @@ import os
 import re
 import runpy
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import hydra
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from sign import __version__
+from sign.config.choices import check_choices, no_such_choice, no_such_setting
+from sign.config.identity import flatten
 from sign.config.instantiate import allowed_targets
+from sign.config.overrides import check_flags, expand_home, normalize_override
 from sign.errors import SignError
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
 from sign.search.worker import as_worker
-from sign.system.console import show_log
+from sign.system.console import print_to_stderr, show_log
 from sign.system.program import CONF, SCRIPTS
 from sign.training.ranks import launched_rank
 
@@ -38,29 +44,45 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train") -> None:
     register()
     command = as_worker(main)
     application = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets())
+
+    @functools.wraps(main)
+    def checked(cfg: DictConfig) -> Any:
+        check_choices(HydraConfig.get(), GlobalHydra.instance().config_loader())
+        check_multirun(cfg)
+        expand_home(cfg)
+        return command(cfg)
+
     if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
-        application(command)()
+        application(checked)()
         return
 
     @functools.wraps(main)
     def reporting(cfg: DictConfig) -> Any:
         os.environ.pop(FULL_ERROR, None)  # not for the processes that the command starts
         try:
-            check_multirun(cfg)
-            return command(cfg)
+            return checked(cfg)
         except EXPECTED as error:
+            _exit(error)
+        except (MemoryError, RuntimeError) as error:
+            if not _is_out_of_memory(error):
+                raise
             _exit(error)
 
     # Hydra prints its own errors over many lines and exits, unless this variable is set: then it raises them.
     os.environ[FULL_ERROR] = "1"
     try:
+        check_flags(sys.argv[1:], config_name)
         application(reporting)()
     except EXPECTED as error:
         _exit(error)
     except KeyboardInterrupt as error:
         if not launched_rank():
-            print(" ".join(["interrupted", *map(str, error.args)]), file=sys.stderr)
+            print_to_stderr(" ".join(["interrupted", *map(str, error.args)]))
         sys.exit(130)
+    except Exception as error:
+        if not _raised_by_hydra(error):
+            raise
+        _exit(error)
     finally:
         os.environ.pop(FULL_ERROR, None)  # if Hydra ended before it called the command
 
@@ -81,19 +103,8 @@ def main() -> None:
         sys.argv = [str(commands[name]), *sys.argv[2:]]
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
-        print(f"error: {name}: no such command; choose one of {', '.join(commands)}", file=sys.stderr)
+        print_to_stderr(f"error: {no_such_choice(name, name, commands)}")
         sys.exit(1)
-
-
-def normalize_override(text: str) -> str:
-    """Spare the user the quotes and plus signs that Hydra's grammar asks for in settings of Spark.
-
-    >>> normalize_override("engine.master=local[2]"), normalize_override("engine.conf.spark.task.cpus=2")
-    ("engine.master='local[2]'", '++engine.conf.spark.task.cpus=2')
-    """
-    if text.startswith("engine.conf."):
-        return f"++{text}"
-    return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", text)
 
 
 def _exit(error: BaseException) -> NoReturn:
@@ -101,24 +112,50 @@ def _exit(error: BaseException) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     if not launched_rank():  # else rank 0 prints it
-        print(f"error: {error_message(error)}", file=sys.stderr)
+        print_to_stderr(f"error: {error_message(error)}")
     sys.exit(1)
 
 
 def error_message(error: BaseException) -> str:
     """Return one line for an expected error: what is wrong, which value, what to do."""
     if isinstance(error, SignError):
-        return str(error)
+        return str(error).replace("\n", "\\n")
     if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
         group, _, name = error.missing_cfg_file.rpartition("/")
-        return f"{group}={name}: no such choice; choose one of {', '.join(sorted(error.options))}"
+        return str(no_such_choice(f"{group}={name}", name, error.options))
     if isinstance(error, OverrideParseException):
         return f"{error.override}: cannot be parsed as name=value (quote special characters)"
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key}: has no default; set {error.full_key}=…"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
-    text = str(error.__cause__ or error) if isinstance(error, HydraException) else str(error)
-    if match := re.search(r"Could not override '([^']+)'", f"{error}"):
-        return f"{match[1]}: there is no such setting; --help shows all"
-    return " ".join(text.split())
+    if _is_out_of_memory(error):
+        return f"not enough memory ({' '.join(str(error).split())}); use a smaller graph, network or batch"
+    if match := re.match(r"Unknown plugin class : '(.*)'", f"{error}"):
+        return f"_target_={match[1]}: not a plugin of Hydra; choose hydra/launcher=slots or hydra/sweeper=study"
+    if (match := re.match(r"Could not override '([^']+)'", f"{error}")) and "Did you mean" not in f"{error}":
+        return str(no_such_setting(match[1], _settings_beside(error.__cause__)))
+    text = error.__cause__ or error if isinstance(error, HydraException) else error
+    return " ".join(str(text).split())
+
+
+def _settings_beside(error: BaseException | None) -> list[str]:
+    """The settings of the configuration in which OmegaConf did not find a name, without Hydra's own."""
+    node = getattr(error, "parent_node", None)
+    if node is None:
+        return []
+    plain: Any = OmegaConf.to_container(node._get_root())
+    plain.pop("hydra", None)
+    return [*plain, *flatten(plain)]
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether an array did not fit into memory; torch raises a RuntimeError then."""
+    allocator = "DefaultCPUAllocator" in str(error) or "out of memory" in str(error)
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and allocator)
+
+
+def _raised_by_hydra(error: BaseException) -> bool:
+    """Whether Hydra or OmegaConf raised an error: it is about the configuration then, whatever its class."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith(("hydra.", "omegaconf."))

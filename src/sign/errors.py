@@ -1,5 +1,7 @@
 """Errors that a user can fix: the message says what is wrong, which value, and what to do."""
 
+from collections.abc import Iterable
+from difflib import SequenceMatcher
 from typing import Any
 
 
@@ -31,3 +33,25 @@ class SharedError(SignError):
 
 class MissingData(SignError):
     """Files of a data set that are absent and cannot be downloaded."""
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """Return a question that names the choices nearest to a misspelt one, or nothing if none is near.
+
+    Of dotted names, the last parts are compared as well.
+
+    >>> did_you_mean("training.dropuot", ["model.dropout", "model.p", "training.patience"])
+    'did you mean model.dropout?'
+    """
+    scores = {choice: max(_similarity(name, choice), _similarity(_last(name), _last(choice))) for choice in choices}
+    cutoff = max(0.6, max(scores.values(), default=0.0) - 0.15)
+    near = sorted((choice for choice in scores if scores[choice] >= cutoff), key=lambda choice: -scores[choice])
+    return f"did you mean {', '.join(near[:3])}?" if near else ""
+
+
+def _similarity(first: str, second: str) -> float:
+    return SequenceMatcher(None, first.lower(), second.lower()).ratio()
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -5,6 +5,7 @@ reported in one line, in a fraction of a second.
 """
 
 import math
+import re
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -28,7 +29,9 @@ class Range:
         return f">= {self.low:g}" if self.high == math.inf else f">= {self.low:g} and <= {self.high:.10g}"
 
 
-Power = Annotated[int, Range(0)]
+LARGEST = 10**12  # integer: products of larger sizes would overflow 64 bits
+MAX_POWER = 1000  # each power is an array as large as the features; the paper has 8
+Power = Annotated[int, Range(0, MAX_POWER)]
 Count = Annotated[int, Range(1)]
 Seed = Annotated[int, Range(0, 2**32 - 1)]  # what numpy and torch both take
 Probability = Annotated[float, Range(0, below=1)]
@@ -60,6 +63,8 @@ def check(name: str, value: Any, hint: Any) -> None:
         is_number = isinstance(value, types) and not isinstance(value, bool) and math.isfinite(value)
         if not is_number or (bounds is not None and value not in bounds):
             raise FieldError(name, value, f"must be {kind}" + (f" {bounds}" if bounds else ""))
+        if hint is int and abs(value) > LARGEST:
+            raise FieldError(name, value, f"must be at most {LARGEST:,}")
     elif get_origin(hint) is list:
         if not isinstance(value, list):
             raise FieldError(name, value, "must be a list, such as [a,b]")
@@ -67,6 +72,13 @@ def check(name: str, value: Any, hint: Any) -> None:
             check(name, item, *get_args(hint))
     elif hint is str and not (isinstance(value, str) and value):
         raise FieldError(name, value, "must be a non-empty string")
+
+
+def check_name(value: Any, field: str = "name") -> None:
+    """Raise a :class:`FieldError` unless a name is safe as a part of a path."""
+    check(field, value, str)
+    if not re.fullmatch(r"[\w-][\w.-]{0,99}", value):
+        raise FieldError(field, value, "is used as a folder name: use up to 100 letters, digits, dots and hyphens")
 
 
 class Validated:

@@ -23,7 +23,7 @@ from sign.system.atomic_files import write_json
         (("table=all", "+nine=9"), "nine: there is no such setting"),
         (("table=timing", "datasets=[cora]"), "datasets=['cora']: only figure=triangles"),
         (("figure=triangles", "datasets=[]"), "datasets=[]: give a list"),
-        (("figure=triangles", "datasets=[nowhere]"), "datasets=nowhere: no such data set; choose from amazon"),
+        (("figure=triangles", "datasets=[nowhere]"), "datasets=nowhere: no such choice; choose one of amazon"),
     ],
 )
 def test_invalid_request_is_rejected_with_a_message(tmp_path: Path, overrides: tuple[str, ...], message: str) -> None:

@@ -46,6 +46,29 @@ def test_only_the_named_keys_change(configured: Configured, tmp_path: Path) -> N
     assert changes(run, resumed) == {"store.verify": True, "trainer.accelerator": "cpu", "engine.memory": "8GB"}
 
 
+def test_a_run_folder_stands_for_its_last_checkpoint(configured: Configured, tmp_path: Path) -> None:
+    begin(configured("store.dtype=float16"), tmp_path / "run")
+    resumed = configured(f"ckpt_path={tmp_path / 'run'}")
+    assert resumed.ckpt_path == tmp_path / "run" / "checkpoints" / "last.ckpt"
+    assert resumed.store.dtype == "float16"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: &a {b: *a}", "has the alias *a"),
+        ("a0: &a0 [x, x]\na1: &a1 [*a0, *a0]\na2: [*a1, *a1]", "has the alias *a0"),
+        ("[1, 2]", "is not a configuration"),
+    ],
+)
+def test_a_damaged_configuration_is_refused(configured: Configured, tmp_path: Path, text: str, problem: str) -> None:
+    resume = begin(configured(), tmp_path / "run")
+    (tmp_path / "run" / "config.yaml").write_text(text)
+    with pytest.raises(SignError) as caught:
+        configured(resume)
+    assert str(caught.value).startswith(f"{tmp_path / 'run' / 'config.yaml'}: {problem}")
+
+
 ORIGINAL = st.fixed_dictionaries(
     {},
     optional={

@@ -55,6 +55,7 @@ def test_concurrent_trials_are_known_to_the_sampler() -> None:
     [
         ({"_target_": "optuna.samplers.TPESampler", "seeds": 1}, "seeds"),
         ({"_target_": "optuna.create_study"}, "hydra.sweeper.sampler"),
+        ({"_target_": "os.system"}, r"by the Hydra execution whitelist because it .* from config instead\.$"),
         ({"_target_": "optuna.samplers.nsgaii.UniformCrossover"}, "not a sampler of Optuna"),
     ],
 )

@@ -18,7 +18,7 @@ def test_the_defaults_are_valid() -> None:
         ("search.trials=0", "search.trials=0: must be an integer >= 1"),
         ("search.slots=0", "search.slots=0: must be an integer >= 1"),
         ("search.pruner=soon", "search.pruner=soon: "),
-        ("search.study=a/b", "search.study=a/b: is also a folder"),
+        ("search.study=a/b", "search.study=a/b: is used as a folder name"),
         ("+search.speed=1", "search.speed"),
     ],
 )

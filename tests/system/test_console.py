@@ -1,41 +1,38 @@
-"""Progress lines replace a bar where there is no terminal."""
+"""Whatever a name contains, the terminal shows it as text."""
+
+import io
 
 import pytest
+from rich.table import Column, Table
 
-from sign.system import console
-from sign.system.console import ProgressLines
+from sign.system.console import PlainConsole, print_to_stderr, printable
 
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    now = [1000.0]
-    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
-    return now
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]b[/] [/] :smile: \x9b \u202e \ud800"
+SHOWN = r"\x1b[31mred\x1b]0;title\x07 [bold]b[/] [/] :smile: \x9b \u202e \ud800"
 
 
-def test_a_line_is_due_after_every_step_or_every_ten_seconds_whichever_is_rarer(clock: list[float]) -> None:
-    short, long = ProgressLines(100), ProgressLines(100)
-    due = []
-    for step in range(12):
-        clock[0] += 4.0
-        due += [step] if short.due() else []
-    assert due == [2, 5, 8, 11]
-    clock[0] += 33.0
-    assert long.due()
-    clock[0] += 33.0
-    assert long.due()
+@pytest.mark.parametrize("text", ["plain", "Größe 中文 α±×", "two\nlines\tand a tab", "a\u00a0b"])
+def test_ordinary_text_stays(text: str) -> None:
+    assert printable(text) == text
 
 
-def test_a_terminal_shows_no_lines(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ProgressLines(100)
-    monkeypatch.setattr(console, "console", console.Console(force_terminal=True))
-    clock[0] += 60.0
-    assert not lines.due()
+def test_control_characters_become_visible() -> None:
+    assert printable(HOSTILE) == SHOWN
+    assert printable("\r\x00\u2028\u200b") == r"\r\x00\u2028\u200b"
 
 
-def test_the_time_left_follows_from_the_steps_that_took_time(clock: list[float]) -> None:
-    lines = ProgressLines(30, skipped=10)
-    assert lines.left(10) == "an unknown time"
-    clock[0] += 20.0
-    assert lines.left(15) == "0:01:00"
-    assert lines.left(30) == "0:00:00"
+def test_lines_cells_headers_and_titles_are_text() -> None:
+    table = Table(HOSTILE, Column("b", style="dim"), title=HOSTILE)
+    table.add_row(HOSTILE, "x")
+    for shown, times in ((HOSTILE, 1), (table, 3)):
+        console = PlainConsole(file=io.StringIO(), width=200, force_terminal=True, color_system=None)
+        console.print(shown)
+        text = console.file.getvalue()
+        assert text.count(SHOWN) == times
+        assert "\x1b]" not in text
+        assert "\x07" not in text
+
+
+def test_errors_are_text(capsys: pytest.CaptureFixture[str]) -> None:
+    print_to_stderr(f"error: {HOSTILE}")
+    assert capsys.readouterr().err == f"error: {SHOWN}\n"

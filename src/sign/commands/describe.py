@@ -25,7 +25,7 @@ def main(cfg: DictConfig) -> None:
     with engine.limits(folder):
         card = dataset_card.card_of(dataset.load(), engine)
     print_card(card)
-    print(dataset_card.save(card, folder / "cards"))
+    console.print(str(dataset_card.save(card, folder / "cards")), soft_wrap=True)
 
 
 def print_card(card: "Card") -> None:

@@ -5,8 +5,8 @@ from dataclasses import fields
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
-from rich.markup import escape
 
+from sign.config.choices import no_such_choice, no_such_setting
 from sign.config.configure import override
 from sign.config.identity import flatten
 from sign.config.instantiate import instantiate_section, writable_folder
@@ -29,7 +29,7 @@ def reproduce(request: Request) -> None:
     for table in reproduction.tables():
         console.print(table.rich_table())
         for note in table.footnotes():
-            console.print(escape(note), style="dim", soft_wrap=True)
+            console.print(note, style="dim", soft_wrap=True)
         console.print(f"written: {request.folder / table.name}.md", soft_wrap=True)
     for file in reproduction.figures():
         console.print(f"written: {file}", soft_wrap=True)
@@ -41,8 +41,8 @@ def request_of(cfg: DictConfig) -> Request:
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg)
     paths = plain.pop("paths")
-    for name in plain.keys() - {field.name for field in fields(Request)}:
-        raise SignError(f"{name}: there is no such setting; --help shows all")
+    for name in plain.keys() - (known := {field.name for field in fields(Request)}):
+        raise no_such_setting(name, known)
     settings, datasets = plain.pop("settings"), plain.pop("datasets")
     if not isinstance(settings, dict):
         raise SignError(f"settings={settings}: name what to set, such as +settings.trainer.accelerator=gpu")
@@ -67,6 +67,6 @@ def _datasets(entries: Any, paths: Mapping[str, str]) -> Iterator[Dataset]:
     for entry in entries:
         ((name, changes),) = entry.items() if isinstance(entry, dict) else ((entry, {}),)
         if name not in choices:
-            raise SignError(f"datasets={name}: no such data set; choose from {', '.join(choices)}")
+            raise no_such_choice(f"datasets={name}", str(name), choices)
         node = OmegaConf.merge(OmegaConf.load(CONF / "dataset" / f"{name}.yaml"), changes)
         yield instantiate_section(OmegaConf.create({"dataset": node, "paths": dict(paths)}), "dataset", Dataset)

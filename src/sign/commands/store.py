@@ -143,9 +143,10 @@ def export(request: StoreRequest, settings: Settings) -> None:
     check_folder(folder)
     source = settings.precomputation
     size = export(source, *source.run(), folder)
-    print(f"{size / 1e6:.1f} MB in {folder}; to train on it, on any machine:")
+    console.print(f"{size / 1e6:.1f} MB in {folder}; to train on it, on any machine:", soft_wrap=True)
     model = HydraConfig.get().runtime.choices["model"]
-    print(shlex.join(["python", "src/train.py", *training_overrides(settings, model, folder)]))
+    command = ["python", "src/train.py", *training_overrides(settings, model, folder)]
+    console.print(shlex.join(command), soft_wrap=True)
 
 
 def training_overrides(settings: Settings, model: str, folder: Path) -> list[str]:

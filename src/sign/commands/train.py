@@ -1,12 +1,16 @@
 """Train one configuration, or a series of it over several seeds."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 from rich.table import Column, Table
 
+from sign.config.choices import settings_origin
 from sign.config.configure import configure
+from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
 from sign.experiments.series import mean_metric, plan, train_series
 from sign.graph.graph import SPLITS
@@ -15,6 +19,7 @@ from sign.system import memory
 from sign.system.console import console
 from sign.training.distributed import process_group
 
+log = logging.getLogger(__name__)
 TITLES = SCORES | {"loss": "loss"}
 SECONDS = {
     "seconds/precompute": "hops, when computed (products and writing)",
@@ -28,16 +33,24 @@ def main(cfg: DictConfig) -> float:
     if cfg.get("runs", 1) != 1:
         series_plan = plan(cfg)
         with process_group(series_plan.first.device):
+            log_origin(series_plan.first)
             series = train_series(series_plan)
             print_series(series)
             return mean_metric(series, series_plan.first.search_metric)
     settings = configure(cfg)
     with process_group(settings.device):
+        log_origin(settings)
         from sign.experiments.run import run  # torch and Lightning take seconds: not before the checks
 
         metrics = run(settings)
         print_run(settings, metrics)
         return metrics[settings.search_metric]
+
+
+def log_origin(settings: Settings) -> None:
+    """Log where the settings come from: tuned settings or a resumed run, an experiment, overrides."""
+    if HydraConfig.initialized():
+        log.info("settings: %s", settings_origin(HydraConfig.get(), run_folder_of(settings.ckpt_path)))
 
 
 def print_run(settings: Settings, metrics: dict[str, float]) -> None:

@@ -3,6 +3,7 @@
 from omegaconf import DictConfig
 
 from sign.config.instantiate import instantiate_section
+from sign.system.console import console
 from sign.tracking.wandb import WandB
 
 
@@ -11,4 +12,4 @@ def main(cfg: DictConfig) -> None:
     tracker = instantiate_section(cfg, "logger", WandB)
     from sign.tracking.workspace import save
 
-    print(save(tracker))
+    console.print(save(tracker), soft_wrap=True)

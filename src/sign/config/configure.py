@@ -15,11 +15,13 @@ from typing import Annotated, Any, Literal
 import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 
+from sign.config.choices import check_choices, no_such_setting
 from sign.config.identity import CHANGES_NUMBERS
 from sign.config.instantiate import TRUST, build, instantiate_section, writable_folder
-from sign.config.resume import check_content, resumed_config, run_folder_of
+from sign.config.overrides import expand_home, normalize_override
+from sign.config.resume import check_content, checkpoint_of, resumed_config, run_folder_of
 from sign.config.settings import Settings
 from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Powers
@@ -27,12 +29,11 @@ from sign.engines.base import Engine
 from sign.errors import FieldError, SignError
 from sign.models.architecture import Architecture
 from sign.operators.base import Operator
-from sign.runs import CHECKPOINTS
 from sign.store.store import Store
 from sign.system.program import CONF
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
-from sign.validation import Count, Range, Seed, check
+from sign.validation import MAX_POWER, Count, Range, Seed, check, check_name
 
 MODEL_KEYS = ("name", "title", "branches", "operators")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
@@ -42,7 +43,12 @@ def compose(*overrides: str) -> DictConfig:
     """Return the configuration of a training command, in any program: ``compose("dataset=cora", "model.p=4")``."""
     initialized = GlobalHydra.instance().is_initialized()  # by the command that runs
     with nullcontext() if initialized else hydra.initialize_config_dir(str(CONF)):
-        return hydra.compose("train", overrides=list(overrides))
+        cfg = hydra.compose("train", overrides=list(map(normalize_override, overrides)), return_hydra_config=True)
+        check_choices(cfg.hydra, GlobalHydra.instance().config_loader())
+    with open_dict(cfg):
+        del cfg["hydra"]
+    expand_home(cfg)
+    return cfg
 
 
 def override(name: str, value: Any) -> str:
@@ -78,7 +84,9 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         sys.path.append(here)  # the user's modules lie where the command is started
     if overrides is None:
         overrides = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
-    if run := run_folder_of(OmegaConf.select(cfg, "ckpt_path")):
+    if checkpoint := checkpoint_of(OmegaConf.select(cfg, "ckpt_path")):
+        cfg.ckpt_path = str(checkpoint)
+    if run := run_folder_of(checkpoint):
         cfg = resumed_config(cfg, run, overrides)
     experiment = OmegaConf.select(cfg, "experiment")
     if experiment is None and not run and HydraConfig.initialized():
@@ -100,8 +108,6 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     dataset = instantiate_section(cfg, "dataset", Dataset)
     if run:
         check_content(dataset, run)
-    if (checkpoint := plain["ckpt_path"]) is not None and not Path(str(checkpoint)).is_file():
-        raise SignError(f"ckpt_path={checkpoint}: no such file; a run keeps its own under {CHECKPOINTS}/")
     title = model["title"] or _title(model["name"], powers)
     return Settings(
         dataset=dataset,
@@ -118,7 +124,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         device=build("trainer", Device, plain["trainer"]),
         seed=plain["seed"],
         output_dir=writable_folder("paths.output_dir", plain["paths"]["output_dir"]),
-        ckpt_path=None if checkpoint is None else Path(str(checkpoint)),
+        ckpt_path=checkpoint,
         config=plain,
         runs=plain.get("runs", 1),
         job_type=plain.get("job_type", "train"),
@@ -134,7 +140,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
         if not isinstance(plain.get(name), dict):
             raise SignError(f"{name}={plain.get(name)}: a run needs this section; --help shows its choices")
     for name in plain.keys() - CHANGES_NUMBERS.keys():
-        raise SignError(f"{name}: there is no such setting; --help shows all")
+        raise no_such_setting(name, plain)
     check("seed", plain.get("seed"), Seed)
     check("runs", plain.get("runs", 1), Count)
     check("job_type", plain.get("job_type", "train"), JobType)
@@ -144,7 +150,8 @@ def _check_outline(plain: dict[str, Any]) -> None:
         check(f"paths.{kind}", plain["paths"].get(kind), str)
     if not Path(plain["paths"]["store_dir"]).is_dir():  # one that exists may be read-only, if it has all hops
         writable_folder("paths.store_dir", plain["paths"]["store_dir"])
-    check("model.name", plain["model"].get("name"), str)
+    check_name(plain["model"].get("name"), "model.name")
+    check("model.title", plain["model"].get("title"), str | None)
     check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
     if not isinstance(plain["model"].get("operators"), dict):
         raise SignError(f"model.operators={plain['model'].get('operators')}: name an operator for each letter")
@@ -154,10 +161,13 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
     """Each letter of ``model.operators`` with its operator and its highest power."""
     powers = {}
     for letter in model["operators"]:
+        check_name(letter, "model.operators")
         power: Any = model.get(letter)
         if type(power) is not int or power < 0:
             rule = f"a power must be an integer >= 0; use model.{letter}=0 to leave it out"
             raise FieldError(f"model.{letter}", power, rule)
+        if power > MAX_POWER:
+            raise FieldError(f"model.{letter}", power, f"a power must be <= {MAX_POWER}")
         powers[letter] = (instantiate_section(cfg, f"model.operators.{letter}", Operator), power)
     return powers
 

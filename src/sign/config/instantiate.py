@@ -1,6 +1,7 @@
 """Sections of a configuration ▶ checked objects; only classes on an allow-list are instantiated."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -10,6 +11,7 @@ from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
+from sign.config.choices import no_such_setting
 from sign.errors import FieldError, SignError, reason
 
 TRUST = "SIGN_TRUST"  # environment variable: modules of the user's own, which a configuration cannot allow itself
@@ -27,7 +29,7 @@ def build(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     for key in values:
         if key not in known:
-            raise SignError(f"{name}.{key}: there is no such setting; --help shows all")
+            raise no_such_setting(f"{name}.{key}", [f"{name}.{field}" for field in known])
     for key in known - set(values):
         raise SignError(f"{name}.{key}: the setting is missing; --help shows its default")
     try:
@@ -47,14 +49,22 @@ def instantiate_section(cfg: DictConfig, name: str, kind: type[Section]) -> Sect
     except FieldError as error:
         raise error.within(name) from None
     except (InstantiationException, TypeError) as error:
-        if "whitelist" in str(error):
-            advice = f"set {TRUST}={target.split('.')[0]} in the environment to allow your own module"
-            raise SignError(f"{name}._target_={target}: not a part of SIGN; {advice}") from error
-        text = str(error.__cause__ or error).partition("\nfull_key:")[0]
-        raise SignError(f"{name}: {' '.join(text.split())}") from error
+        raise _explained(name, node, error) from error
     if not isinstance(instance, kind):
         raise SignError(f"{name}._target_={target}: is not a subclass of {kind.__name__}")
     return instance
+
+
+def _explained(name: str, node: DictConfig, error: Exception) -> SignError:
+    """One line for an error of Hydra's ``instantiate``, about the class or argument that it is about."""
+    text, _, key = str(error).partition("\nfull_key: ")
+    if refused := re.match(r"Target '([^']*)'.*whitelist", text, re.DOTALL):
+        advice = f"set {TRUST}={refused[1].split('.')[0]} in the environment to allow your own module"
+        return SignError(f"{key or name}._target_={refused[1]}: not a part of SIGN; {advice}")
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", text)
+    if unknown and unknown[1] in node:
+        return no_such_setting(f"{name}.{unknown[1]}", [f"{name}.{other!s}" for other in node if other != unknown[1]])
+    return SignError(f"{name}: {' '.join(str(error.__cause__ or text).split())}")
 
 
 def writable_folder(name: str, value: Any) -> Path:

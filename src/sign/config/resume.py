@@ -9,12 +9,24 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
 from sign.config.identity import EXTENDABLE, changes_numbers, flatten
+from sign.config.overrides import GLOBAL
 from sign.datasets.base import Dataset
 from sign.errors import SignError
 from sign.runs import CHECKPOINTS, CONFIG, Run
 
-GLOBAL = ("experiment", "tuned", "hparams_search")  # groups that set keys of other sections
 MISSING = object()
+
+
+def checkpoint_of(value: Any) -> Path | None:
+    """Return the checkpoint that ``ckpt_path`` names: a file, or the last one of a run folder."""
+    if value is None:
+        return None
+    path = Path(str(value))
+    file = path / CHECKPOINTS / "last.ckpt" if path.is_dir() else path
+    if not file.is_file():
+        missing = f"the folder has no {CHECKPOINTS}/last.ckpt" if path.is_dir() else "no such file"
+        raise SignError(f"ckpt_path={value}: {missing}; give a run folder, or a file in its {CHECKPOINTS}/")
+    return file
 
 
 def run_folder_of(checkpoint: Any) -> Path | None:

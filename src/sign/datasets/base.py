@@ -1,14 +1,12 @@
 """The contract of data sets: a frozen description that can be loaded."""
 
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from sign.errors import FieldError
 from sign.graph.classification import NodeClassification, classification_of
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
-from sign.validation import Validated
+from sign.validation import Validated, check_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +35,3 @@ class Dataset(Validated, ABC):
     def classification(self, feature_scaling: str | FeatureScaling) -> NodeClassification:
         """Load the graph and build its node classification; a method of scaling is fitted on the training nodes."""
         return classification_of(self.load(), feature_scaling)
-
-
-def check_name(name: str) -> None:
-    """Raise :class:`FieldError` unless the name is safe as the name of a folder."""
-    if not re.fullmatch(r"[\w-][\w.-]*", name):
-        raise FieldError("name", name, "is used as a folder name: use letters, digits, dots and hyphens")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sign.datasets.base import Dataset, check_name
+from sign.datasets.base import Dataset
 from sign.datasets.pack_checks import check_labels, check_rows, read_description
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
@@ -15,6 +15,7 @@ from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS, Graph
 from sign.system.arrays import open_npy
 from sign.system.hashing import digest, file_digest
+from sign.validation import check_name
 
 DESCRIPTION = "pack.json"
 LABELS = "labels-{split}.npy"
@@ -83,6 +84,7 @@ def _classification(folder: Path) -> NodeClassification:
 
 
 def _scope(folder: Path, description: dict[str, Any]) -> Scope:
+    check_name(description["name"], "scope")
     files = {split: folder / ROWS.format(scope=description["name"], split=split) for split in description["splits"]}
     rows = {split: np.array(open_npy(file)) for split, file in files.items()}
     return Scope(description["name"], description["nodes"], description["features"], rows, description["source"])

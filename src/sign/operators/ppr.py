@@ -12,7 +12,7 @@ from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import Operator, Polynomial, Product, inverse_power
 from sign.operators.chebyshev import apply_polynomial, coefficients
-from sign.validation import Power, Range
+from sign.validation import Range
 
 INDUCTIVE, TRANSDUCTIVE = 0.01, 0.05  # restart probabilities of the paper
 
@@ -49,7 +49,7 @@ class PersonalizedPageRank(Operator):
     tolerance: Annotated[float, Range(1e-9, 0.1)] = 1e-5
     epsilon: Annotated[float, Range(1e-9, 1)] = 1e-3
     threshold: Annotated[float, Range(0, below=1)] = 0.0
-    top_k: Power = 0
+    top_k: Annotated[int, Range(0)] = 0
 
     def resolve(self, inductive: bool) -> Self:
         """Set the restart probability of the protocol, unless alpha is set."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from sign.published import PublishedCell, PublishedTable
 from sign.runs import Series
@@ -85,8 +85,8 @@ class ReproducedTable:
         for row in self.table.rows:
             cells = []
             for ours, published, difference in map(self.texts, self.table.row(row)):
-                lines = (ours and f"[bold]{escape(ours)}[/bold]", published and f"({published})", difference)
-                cells.append("\n".join(filter(None, lines)))
+                lines = Text(ours, style="bold"), Text(published and f"({published})"), Text(difference)
+                cells.append(Text("\n").join(filter(None, lines)))
             shown.add_row(row, *cells)
         return shown
 

@@ -14,6 +14,8 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
+from sign.config.choices import check_choices
+from sign.config.overrides import normalize_override
 from sign.errors import SignError
 from sign.search.command import Program
 from sign.search.settings import search_settings
@@ -34,10 +36,14 @@ class SlotLauncher(Launcher):
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Keep the configuration."""
-        self.config = config
+        self.config, self.loader = config, hydra_context.config_loader
+        check_choices(config.hydra, self.loader)
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Run all jobs; raise a ``SignError`` that lists those that failed."""
+        for overrides in job_overrides:  # a misspelt one is reported before the first job runs
+            composed = self.loader.load_sweep_config(self.config, list(map(normalize_override, overrides)))
+            check_choices(composed.hydra, self.loader)
         search = search_settings(self.config)
         slots = make_slots(search.slots, search.devices, str(self.config.trainer.accelerator))
         program, folder = Program.from_config(self.config), Path(str(self.config.hydra.sweep.dir))
@@ -74,6 +80,7 @@ class StudySweeper(Sweeper):
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Keep the configuration."""
         self.composed, self.loader = config, hydra_context.config_loader
+        check_choices(config.hydra, self.loader)
 
     def sweep(self, arguments: list[str]) -> None:
         """Complete the study."""

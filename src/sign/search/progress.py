@@ -9,7 +9,6 @@ from optuna.trial import TrialState
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from sign.search.results import write_study
 from sign.search.scheduler import RunningTrial
@@ -71,4 +70,4 @@ class ProgressView:
                 epoch = f"{epoch} of run {len(row.runs)}"
             slot, seconds = str(row.worker.slot), f"{row.worker.seconds:.0f}"
             table.add_row(str(row.trial.number), slot, epoch, value, seconds)
-        return Group(Text(title), table)
+        return Group(title, table)

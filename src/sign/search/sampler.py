@@ -23,7 +23,7 @@ def make_sampler(config: DictConfig, number: int) -> optuna.samplers.BaseSampler
     try:
         sampler = instantiate(plain, _execution_whitelist_=TARGETS)
     except (InstantiationException, TypeError, ValueError) as error:
-        raise SignError(f"hydra.sweeper.sampler: {error.__cause__ or error}".splitlines()[0]) from error
+        raise SignError(f"hydra.sweeper.sampler: {' '.join(str(error.__cause__ or error).split())}") from error
     if not isinstance(sampler, optuna.samplers.BaseSampler):
         raise SignError(f"hydra.sweeper.sampler._target_={plain.get('_target_')}: not a sampler of Optuna")
     return sampler

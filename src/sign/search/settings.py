@@ -1,6 +1,5 @@
 """The section ``search`` of the configuration."""
 
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,7 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 from sign.config.instantiate import build
 from sign.errors import SignError
 from sign.training.settings import ValidationMetric
-from sign.validation import Count, Range, Validated
+from sign.validation import Count, Range, Validated, check_name
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,8 @@ def search_settings(cfg: DictConfig) -> SearchSettings:
     """Return the checked section ``search`` of a composed configuration."""
     plain: Any = OmegaConf.to_container(cfg.search, resolve=True)
     search = build("search", SearchSettings, plain)
-    if search.study and not re.fullmatch(r"[\w.-]+", search.study):
-        raise SignError(f"search.study={search.study}: is also a folder; use letters, digits, -, _ and .")
+    if search.study:
+        check_name(search.study, "search.study")
     return search
 
 

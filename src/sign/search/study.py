@@ -28,6 +28,7 @@ from sign.search.slots import STDERR_FILE, SlotPool, last_line, make_slots
 from sign.search.space import read_space
 from sign.search.study_db import StudyDB
 from sign.training.settings import RANKING
+from sign.validation import check_name
 
 MACHINE_SECTIONS = re.compile(r"[+~]*(paths|store|engine|trainer|logger)([.=]|$)")  # overrides not in best.yaml
 
@@ -77,6 +78,7 @@ class Study:
     def _open_database(self, base: DictConfig) -> StudyDB:
         search, settings = self.search, self.settings
         label = search.study or self.config.hydra.runtime.choices.get("hparams_search") or "search"
+        check_name(label, "hparams_search")
         is_grid = str(self.config.hydra.sweeper.sampler["_target_"]).endswith(".GridSampler")
         queue = [self.space.point_of(base)] if search.baseline else []
         queue += self.space.grid() if is_grid else []

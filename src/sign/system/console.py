@@ -1,16 +1,54 @@
 """The terminal: one console, log records as plain lines, and progress bars; without a terminal, progress lines."""
 
 import logging
+import re
+import sys
 import time
 from datetime import timedelta
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from sign.system.text_files import visible
 
 LINE_SECONDS = 10.0  # between two progress lines, at least
-
-console = Console(highlight=False)
 log = logging.getLogger("sign")
+
+
+def printable(text: str) -> str:
+    r"""Return a text whose control characters, other than line breaks and tabs, are visible escapes.
+
+    Names and paths come from users and from run folders of others: printed as they are, they could move the cursor,
+    rename the window or reorder what is read.
+
+    >>> print(printable("\x1b[31mred\u202e"))
+    \x1b[31mred\u202e
+    """
+    return "".join(part if part in ("\n", "\t") else visible(part) for part in re.split(r"([\n\t])", text))
+
+
+class PlainConsole(Console):
+    """A console that shows every string as text: no markup, no emoji codes, no control characters.
+
+    Styles are those of columns and of :class:`rich.text.Text`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Render a string; Rich calls it for all that are printed, also in cells and titles of tables."""
+        return super().render_str(printable(text), **options)
+
+
+console = PlainConsole()
+
+
+def print_to_stderr(message: str) -> None:
+    """Print the last message of a process that fails."""
+    print(printable(message), file=sys.stderr, flush=True)
 
 
 class ConsoleHandler(logging.Handler):
@@ -18,7 +56,7 @@ class ConsoleHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record."""
-        console.print(self.format(record), markup=False, soft_wrap=True)
+        console.print(self.format(record), soft_wrap=True)
 
 
 def show_log() -> None:
@@ -32,7 +70,7 @@ def progress() -> Progress:
     """Return a progress bar, which is hidden unless the console is a terminal that shows the log."""
     return Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=16),
         TextColumn("{task.completed:.0f}/{task.total:.0f}"),
         TimeElapsedColumn(),

@@ -22,7 +22,7 @@ from subprocess import Popen, TimeoutExpired
 from typing import Any, NoReturn, TypeVar
 
 from sign.errors import SignError, reason
-from sign.system.console import console
+from sign.system.console import console, print_to_stderr
 from sign.training.ranks import LAUNCHER, Rank, relaunched, slurm, this_rank, torchrun
 from sign.training.settings import Device
 
@@ -238,7 +238,7 @@ class _Group:
         while self.rank and self.token.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         if self._claim():
-            print(f"error: {message}; {_hint}", file=sys.stderr, flush=True)
+            print_to_stderr(f"error: {message}; {_hint}")
         for child in self.children:
             child.kill()
         sys.stdout.flush()

@@ -1,0 +1,58 @@
+"""Choices of groups (``dataset=cora``) and names of settings: which exist, and which were meant."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+
+from sign.errors import SignError, did_you_mean
+from sign.runs import CONFIG
+from sign.system.program import CONF
+
+
+def check_choices(hydra: Any, loader: ConfigLoader) -> None:
+    """Raise unless every choice of a composed configuration exists; ``hydra`` is its section of that name.
+
+    Hydra itself skips a missing file of an optional group, and every missing file when it composes for ``-m``.
+    """
+    choices, sources = hydra.runtime.choices, loader.get_sources()
+    added = [Path(source.path) for source in hydra.runtime.config_sources if source.schema == "file"]
+    named = {line.partition("=")[0] for line in hydra.overrides.task}
+    for key, choice in choices.items():
+        group = key.partition("@")[0]
+        if not isinstance(choice, str) or any(source.is_config(f"{group}/{choice}") for source in sources):
+            continue
+        if any((folder / group / f"{choice}.yaml").is_file() for folder in added):  # hydra.searchpath
+            continue
+        if key == "tuned" and key not in named and choice == f"{choices.dataset}_{choices.model}":
+            continue  # the default: tuned settings of this pair, if there are any
+        raise no_such_choice(f"{key}={choice}", choice, loader.get_group_options(group))
+
+
+def settings_origin(hydra: Any, run: Path | None) -> str:
+    """Say where the settings of a command come from; ``run`` is the folder of the run that it resumes, if any."""
+    choices, overrides = hydra.runtime.choices, " ".join(hydra.overrides.task)
+    tuned = CONF / "tuned" / f"{choices.get('tuned')}.yaml"
+    origin = ["conf/train.yaml (no tuned settings)"]
+    if run:
+        origin = [str(run / CONFIG)]
+    elif tuned.is_file():
+        origin = [str(tuned.relative_to(CONF.parent))]
+    elif "tuned" in overrides:  # off, or a file of --config-dir
+        origin = ["conf/train.yaml"]
+    origin += [f"experiment {choices.experiment}"] if choices.get("experiment") else []
+    origin += [f"overrides {overrides}"] if overrides else []
+    return "; ".join(origin)
+
+
+def no_such_choice(override: str, name: str, options: Iterable[str]) -> SignError:
+    """Return the error for a choice that does not exist; it names the nearest ones, or else all."""
+    options = sorted(options)
+    advice = did_you_mean(name, options) or f"choose one of {', '.join(options)}"
+    return SignError(f"{override}: no such choice; {advice}")
+
+
+def no_such_setting(name: str, settings: Iterable[str]) -> SignError:
+    """Return the error for a setting that does not exist; it names the nearest ones."""
+    return SignError(f"{name}: there is no such setting; {did_you_mean(name, settings) or '--help shows all'}")

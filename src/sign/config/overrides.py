@@ -1,0 +1,76 @@
+"""The command line as a user types it ▶ as Hydra's grammar, groups and flags ask for it."""
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import hydra
+from omegaconf import DictConfig, OmegaConf
+
+from sign.config.identity import flatten
+from sign.errors import SignError, did_you_mean
+from sign.system.program import CONF
+
+GLOBAL = ("experiment", "tuned", "hparams_search")  # groups that set keys of other sections, and may be switched off
+FLAGS = (  # of Hydra
+    *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--resolve", "--package", "-p", "--run", "-r"),
+    *("--multirun", "-m", "--shell-completion", "-sc", "--config-path", "-cp", "--config-name", "-cn"),
+    *("--config-dir", "-cd", "--experimental-rerun", "--info", "-i"),
+)
+HOME = re.compile(r"(?<=[=,\[])~[\w.-]*(?=[/,\]]|$)")
+NOT_TEXT = re.compile(r"null|true|false|nan|[+-]?(inf|[\d.].*)", re.IGNORECASE)  # to Hydra; a choice is a name
+
+
+def normalize_override(text: str) -> str:
+    """Return what the user means by an override that Hydra would refuse or take for something else.
+
+    ``~`` is the home folder, ``tuned=null`` removes a group, a choice is always a name, and settings of Spark need
+    neither quotes nor plus signs.
+
+    >>> normalize_override("engine.master=local[2]"), normalize_override("engine.conf.spark.task.cpus=2")
+    ("engine.master='local[2]'", '++engine.conf.spark.task.cpus=2')
+    >>> normalize_override("tuned=null"), normalize_override("dataset=1"), normalize_override("model.p=1")
+    ('~tuned', "dataset='1'", 'model.p=1')
+    """
+    if text.startswith("engine.conf."):
+        return f"++{text}"
+    text = HOME.sub(lambda match: _expanded(match[0]), text)
+    key, _, value = text.partition("=")
+    if key in GLOBAL and value == "null":
+        return f"~{key}"
+    if NOT_TEXT.fullmatch(value) and (CONF / key.lstrip("+").partition("@")[0]).is_dir():
+        return f"{key}='{value}'"
+    return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", text)
+
+
+def check_flags(arguments: Sequence[str], config_name: str) -> None:
+    """Refuse flags that Hydra does not have, or would take for something else: settings have no dashes."""
+    shows_config = any(argument.partition("=")[0] in ("--cfg", "-c") for argument in arguments)
+    for index, argument in enumerate(arguments):
+        flag, _, value = argument.partition("=")
+        if not flag.startswith("-") or (flag in FLAGS and (flag != "-p" or shows_config)):  # -p is --package
+            continue
+        if not value and index + 1 < len(arguments) and not re.search(r"^-|=", arguments[index + 1]):
+            argument, value = f"{argument} {arguments[index + 1]}", arguments[index + 1]
+        with hydra.initialize_config_dir(str(CONF)):
+            plain: Any = OmegaConf.to_container(hydra.compose(config_name))
+        name = flag.lstrip("-")
+        meant = next((key for key in flatten(plain) if name in (key, key.rpartition(".")[2])), None)
+        if meant:
+            raise SignError(f"{argument}: not a flag; settings are written name=value: {meant}={value or '…'}")
+        raise SignError(f"{argument}: no such flag; {did_you_mean(flag, FLAGS) or 'settings are written name=value'}")
+
+
+def expand_home(cfg: DictConfig) -> None:
+    """Replace a leading ``~`` in every value of a configuration, in place: only paths begin with one."""
+    plain: Any = OmegaConf.to_container(cfg)
+    for name, value in flatten(plain).items():
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(item, str) and item.startswith("~") for item in values):
+            expanded = [_expanded(item) if isinstance(item, str) else item for item in values]
+            OmegaConf.update(cfg, name, expanded if isinstance(value, list) else expanded[0])
+
+
+def _expanded(path: str) -> str:
+    return os.path.expanduser(path)  # noqa: PTH111 (Path.expanduser raises where there is no such user)
