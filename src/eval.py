@@ -4,4 +4,4 @@ from sign.cli import run
 from sign.commands.eval import main
 
 if __name__ == "__main__":
-    run(main, "eval")
+    run(main, "eval", uses_run=True)

@@ -4,4 +4,4 @@ from sign.cli import run
 from sign.commands.predict import main
 
 if __name__ == "__main__":
-    run(main, "predict")
+    run(main, "predict", uses_run=True)

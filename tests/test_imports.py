@@ -14,7 +14,18 @@ PACKAGE = REPOSITORY / "src" / "sign"
 TESTS = REPOSITORY / "tests"
 ORDER = [
     *("errors", "validation", "system", "graph", "datasets", "operators", "engines", "store", "diffusion"),
-    *("runs", "published", "tracking", "models", "training", "config", "experiments", "report", "transforms"),
+    *(
+        "runs",
+        "published",
+        "tracking",
+        "models",
+        "training",
+        "config",
+        "prediction",
+        "experiments",
+        "report",
+        "transforms",
+    ),
     *("testing", "search", "reproduction", "commands", "cli"),
 ]
 MODULES = {

@@ -21,7 +21,7 @@ from sign import __version__
 from sign.config.choices import check_choices, no_such_choice, no_such_setting
 from sign.config.identity import flatten
 from sign.config.instantiate import allowed_targets
-from sign.config.overrides import check_flags, expand_home, normalize_override
+from sign.config.overrides import add_to_run, check_flags, expand_home, normalize_override
 from sign.errors import SignError
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
@@ -34,12 +34,14 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # errors that the user can fix
 
 
-def run(main: Callable[[DictConfig], Any], config_name: str = "train") -> None:
+def run(main: Callable[[DictConfig], Any], config_name: str = "train", uses_run: bool = False) -> None:
     """Compose the configuration of the command line and pass it to ``main``.
 
-    An expected error is printed as one line, and the exit code is 1; with HYDRA_FULL_ERROR=1 it is a traceback.
+    A command that ``uses_run`` takes overrides of a trained run's sections beside its own settings. An expected error
+    is printed as one line, and the exit code is 1; with HYDRA_FULL_ERROR=1 it is a traceback.
     """
-    sys.argv[1:] = map(normalize_override, sys.argv[1:])
+    overrides = map(normalize_override, sys.argv[1:])
+    sys.argv[1:] = map(add_to_run, overrides) if uses_run else overrides
     show_log()
     register()
     command = as_worker(main)

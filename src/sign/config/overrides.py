@@ -12,6 +12,7 @@ from sign.config.identity import flatten
 from sign.errors import SignError, did_you_mean
 from sign.system.program import CONF
 
+SECTIONS_OF_RUN = ("dataset", "engine", "store", "paths", "trainer")  # that a command may change for a trained run
 GLOBAL = ("experiment", "tuned", "hparams_search")  # groups that set keys of other sections, and may be switched off
 FLAGS = (  # of Hydra
     *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--resolve", "--package", "-p", "--run", "-r"),
@@ -42,6 +43,15 @@ def normalize_override(text: str) -> str:
     if NOT_TEXT.fullmatch(value) and (CONF / key.lstrip("+").partition("@")[0]).is_dir():
         return f"{key}='{value}'"
     return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", text)
+
+
+def add_to_run(text: str) -> str:
+    """Return an override of a trained run's settings, which the configuration of the command does not have.
+
+    >>> add_to_run("dataset.path=new-graph"), add_to_run("dataset=custom"), add_to_run("nodes=all")
+    ('++dataset.path=new-graph', 'dataset=custom', 'nodes=all')
+    """
+    return f"++{text}" if text.startswith(tuple(f"{section}." for section in SECTIONS_OF_RUN)) else text
 
 
 def check_flags(arguments: Sequence[str], config_name: str) -> None:

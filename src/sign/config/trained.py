@@ -8,10 +8,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.config.configure import configure
 from sign.config.identity import flatten
+from sign.config.overrides import SECTIONS_OF_RUN
 from sign.config.settings import Settings
 from sign.runs import Run
 
-SECTIONS = ("dataset", "engine", "store", "paths", "trainer")  # what a command that uses a trained model may change
 FOLLOWS = {"paths.store_dir": "store.root", "paths.data_dir": "dataset.data_dir"}
 
 
@@ -23,7 +23,7 @@ def trained_settings(run: Path, cfg: DictConfig) -> Settings:
     config = OmegaConf.create({**Run(run).config, "ckpt_path": None, "runs": 1})
     choices = HydraConfig.get().runtime.choices if HydraConfig.initialized() else {}
     named: set[str] = set()
-    for section in SECTIONS:
+    for section in SECTIONS_OF_RUN:
         changes: Any = OmegaConf.to_container(cfg.get(section) or OmegaConf.create())
         if choices.get(section) is not None:
             config[section] = changes
