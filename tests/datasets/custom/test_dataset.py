@@ -523,7 +523,7 @@ def test_columns_beside_a_features_file_are_named_in_the_log(
 def test_a_graph_without_features_gets_some_by_a_setting(fill: Callable[..., Custom], method: str) -> None:
     bare = {"nodes.csv": "id,label,split\na,0,train\nb,1,val\nc,1,test\n"}
     one, again = (fill(bare, generate_features=method).load() for _ in range(2))
-    assert one.features.shape == (3, {"degree": 17, "one_hot": 3, "random": 64}[method])
+    assert one.features.shape == (3, {"degree": 17, "one_hot": 3, "random": 256}[method])
     assert one.features_digest == again.features_digest
     with pytest.raises(SignError, match=f"generate_features={method}: the files have features; remove the setting"):
         fill({}, generate_features=method).load()

@@ -9,6 +9,7 @@ import numpy as np
 
 from sign.datasets.base import Dataset
 from sign.datasets.custom.adjacency import build_adjacency
+from sign.datasets.custom.arrays import MAX_COLUMNS
 from sign.datasets.custom.feature_columns import ColumnSettings
 from sign.datasets.custom.folder import GraphParts, Splits, file_names, find_files, read_folder
 from sign.datasets.custom.generated_features import Method, degree_features, one_hot_features, random_features
@@ -21,7 +22,7 @@ from sign.graph.csr import CSR, Combine
 from sign.graph.features import Features
 from sign.graph.graph import SPLITS, Graph, quoted_name
 from sign.system.hashing import file_digest
-from sign.validation import Count, Range, Seed
+from sign.validation import Range, Seed
 
 FILES = ("edges", "nodes", "features", "labels", *SPLITS)
 
@@ -49,7 +50,7 @@ class Custom(Dataset):
     one_hot: list[str] = field(default_factory=list)
     fill: Fill | None = None
     generate_features: Method | None = None
-    feature_size: Count = 64
+    feature_size: Annotated[int, Range(1, MAX_COLUMNS)] = 256
     feature_seed: Seed = 0
     split_seed: Seed = 0
     train_fraction: Annotated[float, Range(0.01, 0.98)] = 0.6
