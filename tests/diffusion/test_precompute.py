@@ -49,6 +49,15 @@ def test_hops_equal_the_dense_formula(graph: Graph, tmp_path_factory: pytest.Tem
         np.testing.assert_allclose(array, expected, atol=1e-5)
 
 
+def test_the_log_names_the_time_of_this_run_and_the_part_that_the_hops_cost(tmp_path: Path) -> None:
+    graph = Communities(nodes=300, edges=1000).load()
+    first, second = run(graph, tmp_path, 2), run(graph, tmp_path, 2)
+    spent = f"took {first.seconds:.2f} s, {first.cost:.2f} s of it for products and writing"
+    assert str(first) == f"3 hop arrays computed with 2 products, 0 found in the store; {spent}"
+    assert str(second) == f"0 hop arrays computed, 3 found in the store; took {second.seconds:.2f} s"
+    assert second.cost == pytest.approx(first.cost, abs=1e-3)  # what the summary of a run shows
+
+
 def test_a_higher_power_computes_only_what_is_missing(tmp_path: Path) -> None:
     graph = Communities(nodes=300, edges=1000).load()
     assert (run(graph, tmp_path, 4).computed, run(graph, tmp_path, 4).computed) == (5, 0)
