@@ -1,8 +1,10 @@
 """Whatever a name contains, the terminal shows it as text."""
 
+import ast
 import io
 
 import pytest
+from common.paths import REPOSITORY
 from rich.table import Column, Table
 
 from sign.system.console import PlainConsole, print_to_stderr, printable
@@ -36,3 +38,13 @@ def test_lines_cells_headers_and_titles_are_text() -> None:
 def test_errors_are_text(capsys: pytest.CaptureFixture[str]) -> None:
     print_to_stderr(f"error: {HOSTILE}")
     assert capsys.readouterr().err == f"error: {SHOWN}\n"
+
+
+def test_the_package_prints_in_no_other_way() -> None:
+    for file in sorted((REPOSITORY / "src" / "sign").rglob("*.py")):
+        called = {
+            ast.unparse(node.func) for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)
+        }
+        own = file.name == "console.py"
+        assert own or not called & {"print", "Console", "rich.print", "sys.stdout.write", "sys.stderr.write"}, file
+        assert "rich.markup" not in file.read_text(), file
