@@ -8,7 +8,7 @@ import pytest
 from sign.datasets.synthetic.communities import Communities
 from sign.engines.base import Diffusion
 from sign.engines.local.engine import LocalEngine
-from sign.engines.powers import powers
+from sign.engines.powers import as_stored, powers
 from sign.engines.spark.block_tasks import stream
 from sign.engines.spark.columns import ColumnTask, SharedMatrix
 from sign.engines.spark.records import Record, pack
@@ -48,7 +48,7 @@ def test_a_task_yields_the_bits_of_the_local_engine(operator: Operator, dtype: s
         result[record.kind][record.first : record.first + len(values)] = values
     x = np.ascontiguousarray(graph.features[:, 5:12])
     for power, expected in powers(diffusion, x, LocalEngine(threads=1).product):
-        assert (result[power] == expected[used]).all()
+        assert (result[power] == as_stored(expected[used], dtype)).all()
 
 
 def test_columns_of_two_tasks_are_refused(tmp_path: Path) -> None:
