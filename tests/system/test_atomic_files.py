@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sign.system.atomic_files import create_unique_folder, write_json, write_text
+from sign.errors import SignError
+from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
 
 
 def test_a_failed_write_leaves_the_previous_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,3 +34,13 @@ def test_concurrent_callers_get_different_folders(tmp_path: Path) -> None:
         folders = list(pool.map(lambda _: create_unique_folder(tmp_path / "runs", "run"), range(20)))
     assert len(set(folders)) == 20
     assert {folder.name for folder in folders} == {"run", *(f"run-{i}" for i in range(1, 20))}
+
+
+def test_a_write_that_fails_names_its_file_and(tmp_path: Path) -> None:
+    (tmp_path / "x.json").mkdir()
+    with (
+        pytest.raises(SignError, match=r"x.json: cannot be written \(is a directory\); .*set paths.output_dir to"),
+        write_errors(tmp_path, "paths.output_dir"),
+    ):
+        write_json(tmp_path / "x.json", {})
+    assert [file.name for file in tmp_path.iterdir()] == ["x.json"]

@@ -95,10 +95,10 @@ def test_a_run_writes_no_checkpoint_to_the_temporary_folder(
     assert files == ["best.ckpt", "last.ckpt"]
 
 
-@pytest.mark.parametrize("size", [100, 5000])  # config.yaml does not fit, the first checkpoint does not
-def test_a_run_on_a_full_disk_ends_with_one_message(configured: Callable[..., Settings], size: int) -> None:
+@pytest.mark.parametrize(("size", "name"), [(100, "config.yaml"), (5000, "best.ckpt")])
+def test_a_run_on_a_full_disk_names_the_file(configured: Callable[..., Settings], size: int, name: str) -> None:
     settings = configured(*SMALL, "training.max_epochs=1")
     run(settings)  # fills the store
-    with full_disk(size), pytest.raises(SignError, match=r"output.*: cannot be written \(.*set paths.output_dir"):
+    with full_disk(size), pytest.raises(SignError, match=rf"{name}: cannot be written \(.*set paths.output_dir"):
         run(settings)
     assert not list(settings.output_dir.rglob("*.tmp"))

@@ -44,6 +44,9 @@ def write_bytes(file: Path, content: bytes | memoryview, durable: bool = False) 
             publish(file)
         else:
             temporary.replace(file)
+    except OSError as error:
+        error.filename = str(file)  # a failed write names no file, and others name the temporary one
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -55,7 +58,8 @@ def write_errors(path: Path, setting: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise SignError(
-            f"{path}: cannot be written ({reason(error).lower()}); make room, or set {setting} to another folder"
+            f"{error.filename or path}: cannot be written ({reason(error).lower()}); "
+            f"make room, or set {setting} to another folder"
         ) from error
 
 
