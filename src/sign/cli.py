@@ -26,8 +26,8 @@ from sign.errors import SignError
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
 from sign.search.worker import as_worker
-from sign.system.console import print_to_stderr, show_log
-from sign.system.program import CONF, SCRIPTS
+from sign.system.console import console, print_to_stderr, show_log
+from sign.system.program import CONF, SCRIPTS, command_line
 from sign.training.ranks import launched_rank
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
@@ -44,6 +44,7 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train", uses_run:
     sys.argv[1:] = map(add_to_run, overrides) if uses_run else overrides
     show_log()
     register()
+    OmegaConf.register_resolver("command", command_line, replace=True)  # of the examples of --help
     command = as_worker(main)
     application = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets())
 
@@ -94,13 +95,13 @@ def main() -> None:
     commands = {file.stem: file for file in sorted(SCRIPTS.glob("*.py"))}
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("-h", "--help"):
-        print(f"SIGN: Scalable Inception Graph Neural Networks, version {__version__}\n")
-        print("Commands (sign COMMAND --help shows its settings):")
+        console.print(f"SIGN: Scalable Inception Graph Neural Networks, version {__version__}\n")
+        console.print("Commands (sign COMMAND --help shows its settings):")
         for command, file in commands.items():
             summary, _, _ = str(ast.get_docstring(ast.parse(file.read_text()))).partition(": ``")
-            print(f"  sign {command:<11}{summary}")
+            console.print(f"  sign {command:<11}{summary}", soft_wrap=True)
     elif name == "--version":
-        print(__version__)
+        console.print(__version__)
     elif name in commands:
         sys.argv = [str(commands[name]), *sys.argv[2:]]
         runpy.run_path(sys.argv[0], run_name="__main__")

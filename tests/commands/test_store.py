@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from common.commands import command
+from common.paths import REPOSITORY
 from common.store import write_hop
 
 from sign.commands import store as store_command
@@ -58,7 +59,7 @@ def test_the_printed_command_trains(tmp_path: Path) -> None:
     exported = command(tmp_path, "action=export", "path=my pack", *small, program="store")
     assert exported.returncode == 0, exported.stderr
     _, program, *overrides = shlex.split(exported.stdout.splitlines()[-1])
-    assert program == "src/train.py"
+    assert program == str(REPOSITORY / "src" / "train.py")
     trained = command(tmp_path, *overrides, "logger=csv")
     assert trained.returncode == 0, trained.stderr
 

@@ -90,7 +90,7 @@ def test_a_pack_that_was_changed_is_refused(configured: Callable[..., Settings],
     assert sorted(folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("change", [{"features": 10**15}, {"nodes": 10**11}])
+@pytest.mark.parametrize("change", [{"features": 10**11}, {"nodes": 10**11}])
 def test_a_pack_with_other_sizes_than_its_hops_is_refused(
     configured: Callable[..., Settings], tmp_path: Path, change: dict[str, int]
 ) -> None:

@@ -63,7 +63,7 @@ def test_batch_norm_needs_two_rows_of_a_batch_on_each_rank(configured: Configure
 
 
 def test_several_ranks_need_the_command_that_launches_them(configured: Configured) -> None:
-    with pytest.raises(SignError, match=r"trainer.devices > 1: src/train.py launches the ranks; start the run with it"):
+    with pytest.raises(SignError, match=r"start the run with python src/train.py, which launches the ranks"):
         check_settings(configured(*TWO_RANKS))
 
 

@@ -38,7 +38,6 @@ def nan_features() -> np.ndarray:
         ({"val": np.array([4])}, "the val split contains a node that does not exist"),
         ({"test": np.array([1])}, "test split is also in another split"),
         ({"train": np.array([0, 0])}, "train split are not sorted, or one is duplicated"),
-        ({"train": np.empty(0, np.int64)}, "the train split is empty"),
     ],
 )
 def test_inconsistent_arrays_are_refused(graph: Graph, changes: dict, message: str) -> None:

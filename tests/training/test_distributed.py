@@ -35,6 +35,7 @@ GRAPH = (
 )
 EXACT = ("model.batch_norm=false", "model.dropout=0")  # dropout and batch norm differ between ranks
 TWO = ("trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2")
+RESUME = f"resume with: python {REPOSITORY / 'src' / 'train.py'} ckpt_path="
 LAUNCHERS = {
     "lightning": ((sys.executable,), TWO),
     "torchrun": ((sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"), TWO[:2]),
@@ -151,7 +152,7 @@ def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
     assert running.returncode != 0
     if launcher == "lightning" and target != 1 and number != "KILL":
         assert running.returncode == 130
-    resume = "run the same command again to resume" if runs > 1 else "resume with: python src/train.py ckpt_path="
+    resume = "run the same command again to resume" if runs > 1 else RESUME
     messages = [line for line in err.splitlines() if line.startswith(("error:", "interrupted"))]
     assert len(messages) == 1, err
     assert resume in messages[0]
@@ -332,7 +333,7 @@ def test_torchrun_without_ddp_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> N
             marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU"),
         ),
         ((*TWO, "trainer.num_nodes=2"), "trainer.num_nodes=2: start the command on every machine"),
-        (TWO, "trainer.devices > 1: src/train.py launches the ranks"),
+        (TWO, "trainer.devices > 1: start the run with python src/train.py, which launches the ranks"),
         ((*TWO, "training.batch_size=3"), "training.batch_size=3: batch norm needs two rows on each of 2"),
     ],
 )

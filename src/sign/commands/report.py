@@ -15,6 +15,7 @@ from sign.report.columns import CONFIGURATION, MISSING, NUMERIC, RESULTS, Column
 from sign.report.tables import Row
 from sign.report.write import Report
 from sign.system.console import console
+from sign.system.program import command_line
 from sign.validation import check
 
 MAX_ROWS = 20  # of the table on the terminal
@@ -31,7 +32,7 @@ def main(cfg: DictConfig) -> None:
         raise SignError(f"folders={cfg.folders}: give folders that hold runs, such as folders=[outputs]")
     for folder in folders:
         if not Path(str(folder)).is_dir():
-            raise SignError(f"folders={folder}: no such folder; python src/train.py writes runs to outputs")
+            raise SignError(f"folders={folder}: no such folder; {command_line('train')} writes runs to outputs")
     check("output", cfg.output, str)
     report = Report.read([Path(str(folder)) for folder in folders])
     show(report)

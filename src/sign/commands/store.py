@@ -17,6 +17,7 @@ from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.system import memory
 from sign.system.console import console
+from sign.system.program import command_line
 from sign.system.text_files import visible
 from sign.validation import Range, Validated
 
@@ -46,7 +47,7 @@ def main(cfg: DictConfig) -> None:
         return
     root = Path(str(cfg.paths.store_dir))
     if not root.is_dir():
-        console.print(f"{root}: there is no store yet; src/precompute.py fills one", soft_wrap=True)
+        console.print(f"{root}: there is no store yet; {command_line('precompute')} fills one", soft_wrap=True)
     elif request.action == "list":
         show(root)
     elif request.action == "verify":
@@ -145,8 +146,8 @@ def export(request: StoreRequest, settings: Settings) -> None:
     size = export(source, *source.run(), folder)
     console.print(f"{size / 1e6:.1f} MB in {folder}; to train on it, on any machine:", soft_wrap=True)
     model = HydraConfig.get().runtime.choices["model"]
-    command = ["python", "src/train.py", *training_overrides(settings, model, folder)]
-    console.print(shlex.join(command), soft_wrap=True)
+    overrides = shlex.join(training_overrides(settings, model, folder))
+    console.print(f"{command_line('train')} {overrides}", soft_wrap=True)
 
 
 def training_overrides(settings: Settings, model: str, folder: Path) -> list[str]:

@@ -15,6 +15,7 @@ from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS, Graph
 from sign.system.arrays import open_npy
 from sign.system.hashing import digest, file_digest
+from sign.system.program import command_line
 from sign.validation import check_name
 
 DESCRIPTION = "pack.json"
@@ -43,7 +44,8 @@ class ExportedHops(Dataset):
         folder = Path(self.path)
         if not (folder / DESCRIPTION).is_file():
             raise SignError(
-                f"dataset.path={self.path}: there are no exported hops; export them with src/store.py action=export"
+                f"dataset.path={self.path}: there are no exported hops; "
+                f"export them with {command_line('store')} action=export path=…"
             )
         with read_errors(f"dataset.path={self.path}", "exported hops", "export them again"):
             classification = _classification(folder)

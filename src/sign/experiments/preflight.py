@@ -9,6 +9,7 @@ from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
 from sign.graph.classification import NodeClassification
 from sign.runs import SCORES
+from sign.system.program import command_line
 from sign.training.distributed import current_rank, world_size
 from sign.training.task import SIGNTask
 
@@ -24,7 +25,7 @@ def check_settings(settings: Settings) -> None:
         advice = f"batch norm needs two rows on each of {ranks} ranks; raise it, or use model.batch_norm=false"
         raise FieldError("training.batch_size", batch_size, advice)
     if ranks != world_size():
-        raise SignError("trainer.devices > 1: src/train.py launches the ranks; start the run with it")
+        raise SignError(f"trainer.devices > 1: start the run with {command_line('train')}, which launches the ranks")
 
 
 def check_data(settings: Settings, classification: NodeClassification) -> None:

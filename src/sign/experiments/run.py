@@ -17,6 +17,7 @@ from sign.experiments.preflight import check_checkpoint, check_data, check_setti
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.store.store import MANIFEST
 from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
+from sign.system.program import command_line
 from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
 from sign.training.distributed import broadcast, on_failure, rank, rank_zero_first
@@ -47,7 +48,7 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
     log.info(f"{settings.title}: {len(names)} branches ({abbreviate(names)})")
     if not settings.run_folder:
         log.info(f"run folder: {folder}")
-        on_failure(f"resume with: python src/train.py ckpt_path={folder / CHECKPOINTS / 'last.ckpt'}")
+        on_failure(f"resume with: {command_line('train')} ckpt_path={folder / CHECKPOINTS / 'last.ckpt'}")
     loggers = [] if rank() else settings.tracker.start(run_info(settings, folder))
     try:
         metrics = fit_and_test(settings.training, settings.device, data, task, folder, loggers, settings.ckpt_path)

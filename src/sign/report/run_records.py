@@ -10,6 +10,7 @@ from sign.config.identity import CONTENT, flatten
 from sign.errors import SignError
 from sign.report.entries import Entries
 from sign.runs import CONFIG, EPOCHS, METRICS, RUN, Run, find_runs
+from sign.system.program import command_line
 
 TRACKER_FOLDER = "wandb"  # within a run folder; holds files of the same names
 MAX_CLASSES = 60  # of a confusion matrix; larger ones are neither read nor drawn
@@ -136,7 +137,7 @@ def _how_to_resume(run: Run, epochs: int) -> str:
     trained = f"not finished: {epochs} epoch{'' if epochs == 1 else 's'}"
     if (file := run.last_checkpoint) is None:
         return f"{trained} and no checkpoint; start it again"
-    return f"{trained}; resume with python src/train.py ckpt_path={file}"
+    return f"{trained}; resume with {command_line('train')} ckpt_path={file}"
 
 
 def _without_description(folders: Iterable[Path]) -> list[FolderProblem]:

@@ -14,6 +14,7 @@ from sign.report.run_records import FolderProblem, RunRecord, read_runs
 from sign.report.studies import read_studies
 from sign.system import memory
 from sign.system.atomic_files import write_text
+from sign.system.program import command_line
 
 log = logging.getLogger(__name__)
 PAGE, MARKDOWN = "index.html", "report.md"
@@ -35,7 +36,7 @@ class Report:
         report = cls(records, problems + damaged_studies, studies)
         if not (report.records or report.problems or report.studies):
             names = ", ".join(str(folder) for folder in folders)
-            raise SignError(f"folders=[{names}]: no runs found; python src/train.py creates one")
+            raise SignError(f"folders=[{names}]: no runs found; {command_line('train')} creates one")
         return report
 
     def write(self, output: Path) -> Path:

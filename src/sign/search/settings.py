@@ -8,6 +8,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from sign.config.instantiate import build
 from sign.errors import SignError
+from sign.system.program import command_line
 from sign.training.settings import ValidationMetric
 from sign.validation import Count, Range, Validated, check_name
 
@@ -41,4 +42,5 @@ def check_multirun(cfg: DictConfig) -> None:
     """Raise if a search was requested without ``-m``; Hydra would silently start a single run."""
     chosen = HydraConfig.get().runtime.choices.get("hparams_search")
     if chosen and cfg.get("job_type") != "search":
-        raise SignError(f"hparams_search={chosen}: a search needs -m (python src/train.py -m hparams_search=…)")
+        command = f"{command_line('train')} -m hparams_search={chosen}"
+        raise SignError(f"hparams_search={chosen}: a search needs -m ({command})")

@@ -5,7 +5,6 @@ import logging
 import re
 import shlex
 import signal
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from sign.search.settings import search_settings
 from sign.search.slots import STDERR_FILE, SlotPool, last_line, make_slots
 from sign.search.space import read_space
 from sign.search.study_db import StudyDB
+from sign.system.program import command_line
 from sign.training.settings import RANKING
 from sign.validation import check_name
 
@@ -142,6 +142,6 @@ class Study:
                 f"no trial of the study {self.db.name} has a result; {self.db.folder / STUDY} lists the reasons; "
                 "start another study with search.study=<name>"
             )
-        command = ["python", sys.argv[0], "--config-dir", str(self.db.folder), "experiment=best", "runs=10"]
-        command += [*self.program.search_path, *self.machine_overrides]
-        results.show(self.db, best, shlex.join(command))
+        arguments = ["--config-dir", str(self.db.folder), "experiment=best", "runs=10"]
+        arguments += [*self.program.search_path, *self.machine_overrides]
+        results.show(self.db, best, f"{command_line('train')} {shlex.join(arguments)}")

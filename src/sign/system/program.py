@@ -1,6 +1,5 @@
 """Where the commands and their configuration lie, and how messages name a command."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -13,9 +12,10 @@ CONF = PACKAGE / "conf" if INSTALLED else PACKAGE.parents[1] / "conf"
 def command_line(name: str) -> str:
     """Return how the user starts the command ``name`` here: ``sign train``, or ``python src/train.py`` in a checkout.
 
-    A path is relative to the working folder, as the user typed the present command.
+    The path is the one that the user typed for the present command, which works in the same folder.
     """
-    started = Path(sys.argv[0]).resolve().parent
-    if started == SCRIPTS and not INSTALLED:
-        return f"python {os.path.relpath(SCRIPTS / f'{name}.py')}"
-    return f"sign {name}" if INSTALLED else f"python src/{name}.py"
+    if INSTALLED:
+        return f"sign {name}"
+    typed = Path(sys.argv[0])
+    scripts = typed.parent if typed.resolve().parent == SCRIPTS else Path("src")
+    return f"python {scripts / f'{name}.py'}"

@@ -448,7 +448,7 @@ def test_a_wrong_file_is_reported_in_one_message(
     fill: Callable[..., Custom], files: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(SignError, match=message) as caught:
-        fill(files).load()
+        fill(files).classification("none")
     assert "\n" not in str(caught.value)
 
 
