@@ -4,15 +4,18 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from common.commands import command
+from common.overrides import CUSTOM
 from common.paths import REPOSITORY
 from common.store import write_hop
 
 from sign.commands import store as store_command
 from sign.commands.store import training_overrides
+from sign.config.defaults import automatic
 from sign.config.identity import identity
 from sign.config.settings import Settings
 from sign.errors import SignError
@@ -51,6 +54,20 @@ def test_a_training_run_on_an_export_has_the_same_settings(
 
     assert counted(elsewhere) == counted(settings)
     assert elsewhere.powers == settings.powers
+
+
+def test_an_export_names_the_settings_that_were_chosen_by_the_graph(
+    configured: Callable[..., Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    choices = SimpleNamespace(runtime=SimpleNamespace(choices={"model": "sign"}))
+    monkeypatch.setattr(store_command.HydraConfig, "get", lambda: choices)
+    request = store_command.StoreRequest("export", str(tmp_path / "pack"), None, damaged=False, dry_run=True)
+    store_command.export(request, configured(*CUSTOM))
+    _, _, *overrides = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    assert "scaling.features=standardize" in overrides
+    assert automatic(configured(*overrides).config) == []
+    classification, _ = configured(*overrides).precomputation.run()
+    assert classification.feature_scaling == "standardize"
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Overrides of small, fast runs."""
 
+from common.paths import REPOSITORY
+
 SMALL = (
     "dataset=communities",
     "dataset.nodes=2000",
@@ -11,3 +13,5 @@ SMALL = (
     "training.learning_rate=0.01",
     "training.max_epochs=12",
 )
+
+CUSTOM = ("dataset=custom", f"dataset.path={REPOSITORY / 'examples' / 'graph'}", "model.p=1")

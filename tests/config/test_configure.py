@@ -18,6 +18,13 @@ GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "
 OF_HYDRA = ("hydra/help", "hydra/launcher", "hydra/sweeper")
 
 
+def pair_of(name: str) -> tuple[str, str]:
+    """The data set and the model that a file of ``conf/tuned`` is named after."""
+    models = sorted((file.stem for file in (CONF / "model").glob("*.yaml")), key=len, reverse=True)
+    model = next(model for model in models if name.endswith(f"_{model}"))
+    return name.removesuffix(f"_{model}"), model
+
+
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     group, name = file.parent.as_posix(), file.stem
@@ -25,9 +32,10 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     if group == "operator":
         override, others = f"+operator@model.operators.other={name}", ["+model.other=1"]
     if group == "tuned":
-        graph, _, model = name.partition("_")
+        graph, model = pair_of(name)
         dataset, _ = GRAPHS.get(graph, (graph, []))
         override, *others = f"dataset={dataset}", f"model={model}", f"tuned={name}"
+        others += [f"dataset.path={tmp_path}"] * (dataset == "custom")
     if group == "hparams_search/tpe_for":
         override, *others = "hparams_search=tpe", f"dataset={name}"
         group = "hparams_search"
@@ -40,9 +48,8 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
 
 def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
     for file in (CONF / "tuned").glob("*.yaml"):
-        dataset, _, model = file.stem.partition("_")
+        dataset, _ = pair_of(file.stem)
         assert dataset in GRAPHS or (CONF / "dataset" / f"{dataset}.yaml").is_file()
-        assert (CONF / "model" / f"{model}.yaml").is_file()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from common.overrides import SMALL
+from common.overrides import CUSTOM, SMALL
 from omegaconf import OmegaConf
 from torchmetrics.functional.classification import multiclass_auroc, multiclass_f1_score, multilabel_f1_score
 
@@ -43,6 +43,28 @@ def test_single_label(configured: Configured) -> None:
     assert OmegaConf.load(folder / "config.yaml").model.p == 2
     task = SIGNTask.load_from_checkpoint(folder / "checkpoints" / "best.ckpt", weights_only=True)
     assert task.hparams["branches"] == ["X", "p1", "p2"]
+
+
+def test_the_defaults_of_a_new_graph_are_logged_recorded_and_resumed(
+    configured: Configured, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "sign")
+    settings = configured(*CUSTOM, "model.dropout=0.25", "training.max_epochs=2")
+    numbers = run(settings)
+    (line,) = [text for text in caplog.messages if text.startswith("defaults for 24 training rows")]
+    assert "model.batch_norm=false" in line
+    assert "model.dropout" not in line
+    folder = folder_of(settings)
+    recorded = OmegaConf.load(folder / "config.yaml")
+    assert recorded.model.batch_norm is False
+    assert recorded.model.dropout == 0.25
+    assert "auto" not in [*recorded.model.values(), *recorded.training.values(), *recorded.scaling.values()]
+    caplog.clear()
+    resumed = run(configured(f"ckpt_path={folder / 'checkpoints' / 'last.ckpt'}"))
+    assert resumed["test/loss"] == numbers["test/loss"]
+    assert not [text for text in caplog.messages if text.startswith("defaults for")]
+    with pytest.raises(SignError, match=r"model.dropout=0.3: would change the numbers"):
+        configured(f"ckpt_path={folder / 'checkpoints' / 'last.ckpt'}", "model.dropout=0.3")
 
 
 def test_multilabel(configured: Configured) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from common.overrides import SMALL
+from common.overrides import CUSTOM, SMALL
 from common.paths import REPOSITORY
 
 from sign.commands.train import print_series
@@ -66,6 +66,16 @@ def test_a_series_on_a_changed_graph_is_trained_again(tmp_path: Path) -> None:
     second = train_series(again)
     assert second.folder != first.folder
     assert second.metrics["val/loss"] != first.metrics["val/loss"]
+
+
+def test_defaults_are_chosen_once_for_all_runs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    overrides = [*overrides_in(tmp_path)[:3], *CUSTOM, "training.max_epochs=1", "runs=2"]
+    series = train_series(plan(compose(*overrides)))
+    assert len([text for text in caplog.messages if text.startswith("defaults for 24 training rows")]) == 1
+    first, second = (run.config for run in series.runs)
+    assert first["scaling"]["features"] == "standardize"
+    assert {**first, "seed": 1} == second
+    assert not plan(compose(*overrides)).missing_seeds()
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sign.config.configure import compose, configure, override
+from sign.config.defaults import resolve
 from sign.config.identity import identity
 from sign.config.settings import Settings
 from sign.errors import SignError
@@ -143,7 +144,9 @@ def export(request: StoreRequest, settings: Settings) -> None:
     folder = Path(request.path)
     check_folder(folder)
     source = settings.precomputation
-    size = export(source, *source.run(), folder)
+    classification, hops = source.run()
+    settings = resolve(settings, classification)
+    size = export(source, classification, hops, folder)
     console.print(f"{size / 1e6:.1f} MB in {folder}; to train on it, on any machine:", soft_wrap=True)
     model = HydraConfig.get().runtime.choices["model"]
     overrides = shlex.join(training_overrides(settings, model, folder))

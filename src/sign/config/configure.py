@@ -18,6 +18,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from sign.config.choices import check_choices, no_such_setting
+from sign.config.defaults import EXAMPLE, with_defaults
 from sign.config.identity import CHANGES_NUMBERS
 from sign.config.instantiate import TRUST, build, instantiate_section, writable_folder
 from sign.config.overrides import expand_home, normalize_override
@@ -100,11 +101,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     _check_outline(plain)
     model = plain["model"]
     powers = _powers(cfg, model)
-    training = build("training", Training, plain["training"])
-    network = {key: value for key, value in model.items() if key not in (*powers, *MODEL_KEYS)}
-    architecture = build("model", Architecture, network)
-    if architecture.batch_norm and training.batch_size == 1:
-        raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
+    _check_sections(with_defaults(plain, EXAMPLE), powers)
     dataset = instantiate_section(cfg, "dataset", Dataset)
     if run:
         check_content(dataset, run)
@@ -115,9 +112,6 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         title=title,
         branches=model["branches"],
         powers=powers,
-        architecture=architecture,
-        training=training,
-        scaling=build("scaling", Scaling, plain["scaling"]),
         engine=instantiate_section(cfg, "engine", Engine),
         store=build("store", Store, plain["store"]),
         tracker=instantiate_section(cfg, "logger", Tracker),
@@ -170,6 +164,16 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
             raise FieldError(f"model.{letter}", power, f"a power must be <= {MAX_POWER}")
         powers[letter] = (instantiate_section(cfg, f"model.operators.{letter}", Operator), power)
     return powers
+
+
+def _check_sections(plain: dict[str, Any], powers: Powers) -> None:
+    """Check network, training and scaling; of settings that are chosen later, some value."""
+    training = build("training", Training, plain["training"])
+    network = {key: value for key, value in plain["model"].items() if key not in (*powers, *MODEL_KEYS)}
+    architecture = build("model", Architecture, network)
+    build("scaling", Scaling, plain["scaling"])
+    if architecture.batch_norm and training.batch_size == 1:
+        raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
 
 
 def _title(name: str, powers: Powers) -> str:

@@ -1,9 +1,11 @@
 """The checked settings of one run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sign.config.instantiate import build
 from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Powers, Precomputation
 from sign.engines.base import Engine
@@ -18,7 +20,8 @@ class Settings:
     """Everything a run needs to know.
 
     ``powers`` has the operator and the highest power of each letter of ``model.operators``; ``config`` is the
-    resolved configuration as plain values, which the run folder keeps.
+    resolved configuration as plain values, which the run folder keeps. ``architecture``, ``training`` and ``scaling``
+    are read from it, and raise while it holds an ``auto`` that :func:`sign.config.defaults.resolve` has to replace.
     """
 
     dataset: Dataset
@@ -26,9 +29,6 @@ class Settings:
     title: str
     branches: str
     powers: Powers
-    architecture: Architecture
-    training: Training
-    scaling: Scaling
     engine: Engine
     store: Store
     tracker: Tracker
@@ -44,10 +44,27 @@ class Settings:
     run_folder: Path | None = None  # None: a new folder, named by time and seed
     search_metric: ValidationMetric = "val/loss"  # what the command returns to a search or a sweep
 
+    @cached_property
+    def architecture(self) -> Architecture:
+        """Layers, units and regularisation of the network."""
+        names = {field.name for field in fields(Architecture)}
+        return build("model", Architecture, {key: value for key, value in self.config["model"].items() if key in names})
+
+    @cached_property
+    def training(self) -> Training:
+        """The optimiser, batches and early stopping."""
+        return build("training", Training, self.config["training"])
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """The scaling of features and hops."""
+        return build("scaling", Scaling, self.config["scaling"])
+
     @property
     def precomputation(self) -> Precomputation:
-        """What the hops depend on."""
-        return Precomputation(self.dataset, self.powers, self.engine, self.store, self.scaling.features, self.branches)
+        """What the hops depend on; the scaling of the features may still be ``auto``."""
+        scaling = self.config["scaling"]["features"]
+        return Precomputation(self.dataset, self.powers, self.engine, self.store, scaling, self.branches)
 
     @property
     def slug(self) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from sign.config.defaults import automatic
 from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
 from sign.graph.classification import NodeClassification
@@ -19,9 +20,10 @@ class CheckpointError(SignError):
 
 
 def check_settings(settings: Settings) -> None:
-    """Check what does not depend on the data: the devices, and the rows per rank of a batch."""
-    ranks, batch_size = current_rank(settings.device).world_size, settings.training.batch_size
-    if settings.architecture.batch_norm and batch_size < 2 * ranks:
+    """Check what does not depend on the data: the devices, and, unless they are ``auto``, the rows per rank of a batch."""
+    ranks = current_rank(settings.device).world_size
+    known = not automatic(settings.config)
+    if known and settings.architecture.batch_norm and (batch_size := settings.training.batch_size) < 2 * ranks:
         advice = f"batch norm needs two rows on each of {ranks} ranks; raise it, or use model.batch_norm=false"
         raise FieldError("training.batch_size", batch_size, advice)
     if ranks != world_size():

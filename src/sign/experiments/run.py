@@ -11,6 +11,7 @@ import pytorch_lightning as pl
 from omegaconf import OmegaConf
 
 import sign
+from sign.config.defaults import automatic, explain, resolve
 from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
@@ -39,6 +40,7 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
         The result of :func:`prepare` for these settings, to share it between runs; None: prepare it.
     """
     data = data or prepare(settings)
+    settings = resolve(settings, data.classification)
     pl.seed_everything(settings.seed, verbose=False)
     task = SIGNTask.for_data(data, settings.architecture, settings.training, settings.seed)
     if settings.ckpt_path:
@@ -62,12 +64,20 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
 
 
 def prepare(settings: Settings) -> SIGNDataModule:
-    """Check the settings, load the data, compute the missing hops, open all of them, and check the data."""
+    """Check the settings, load the data, compute the missing hops, open all of them, and check the data.
+
+    Settings that are ``auto`` are chosen from the data: :func:`sign.config.defaults.resolve`.
+    """
     check_settings(settings)
-    data = SIGNDataModule(settings.precomputation, settings.scaling.hops, settings.training.batch_size, settings.seed)
+    data = SIGNDataModule(settings.precomputation, settings.seed)
     with rank_zero_first():
         data.prepare_data()
+    if automatic(settings.config):
+        log.info(explain(settings, data.classification))
+        settings = resolve(settings, data.classification)
+        check_settings(settings)
     check_data(settings, data.classification)
+    data.hop_scaling, data.batch_size = settings.scaling.hops, settings.training.batch_size
     data.setup("fit")
     return data
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from sign.errors import SignError
 from sign.graph.csr import Array
-from sign.graph.feature_scaling import FeatureScaling
+from sign.graph.feature_scaling import FeatureScaling, choose_scaling
 from sign.graph.graph import SPLITS, Graph
+from sign.graph.profile import Profile, profile_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,8 @@ class NodeClassification:
     """What training needs of a data set, beside the hops of its scopes.
 
     Exported hops are in a ``store`` of their own, with type ``dtype``. ``evaluator`` names the OGB data set
-    whose evaluator computes the accuracy.
+    whose evaluator computes the accuracy. ``feature_scaling`` is the method that was applied or chosen; ``profile``
+    describes the graph, and is None where there is none.
     """
 
     name: str
@@ -67,6 +69,7 @@ class NodeClassification:
     labels: dict[str, Array]
     scopes: list[Scope]
     feature_scaling: FeatureScaling
+    profile: Profile | None = None
     store: Path | None = None
     dtype: Literal["float32", "float16"] = "float32"
     evaluator: str | None = None
@@ -77,10 +80,14 @@ class NodeClassification:
 def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "none") -> NodeClassification:
     """Build the node classification of a graph: labels and scopes of its splits.
 
-    ``feature_scaling`` is a method, which is fitted on the training nodes, or the scaling of a trained model.
+    ``feature_scaling`` is a method, which is fitted on the training nodes, or the scaling of a trained model; the
+    method ``auto`` is chosen by the features.
     """
     if not len(graph.train):
         raise SignError(f"{graph.name}: the train split is empty")
+    profile = profile_of(graph)
+    if feature_scaling == "auto":
+        feature_scaling = choose_scaling(profile)
     if isinstance(feature_scaling, str):
         feature_scaling = FeatureScaling.fit(feature_scaling, graph)
     sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)
@@ -92,9 +99,10 @@ def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "non
         multilabel=graph.multilabel,
         labels={split: graph.labels[graph.nodes_of(split)] for split in SPLITS},
         scopes=scopes(graph, feature_scaling),
+        feature_scaling=feature_scaling,
+        profile=profile,
         class_names=graph.class_names,
         feature_names=graph.feature_names,
-        feature_scaling=feature_scaling,
     )
 
 

@@ -95,7 +95,7 @@ class Study:
             min(total, len(queue)) if is_grid else total,
             search.storage,
             queue,
-            make_pruner(search.pruner, settings.training.max_epochs),
+            make_pruner(search.pruner, settings.config["training"]["max_epochs"]),
             None if is_grid else sampler,
             search.metric,
         )

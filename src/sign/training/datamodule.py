@@ -23,15 +23,17 @@ class SIGNDataModule(pl.LightningDataModule):
     """Rows of the hops that ``precomputation`` describes.
 
     ``prepare_data`` sets ``classification`` and ``hops``, ``setup`` sets ``loaders``; called again, both do nothing.
+    ``hop_scaling`` and ``batch_size``, which may be chosen by the data, have to be set in between.
     """
 
     classification: NodeClassification
     hops: Hops
+    hop_scaling: str
+    batch_size: int
 
-    def __init__(self, precomputation: Precomputation, hop_scaling: str, batch_size: int, seed: int) -> None:
+    def __init__(self, precomputation: Precomputation, seed: int) -> None:
         super().__init__()
-        self.precomputation = precomputation
-        self.hop_scaling, self.batch_size, self.seed = hop_scaling, batch_size, seed
+        self.precomputation, self.seed = precomputation, seed
         self.loaders: dict[str, RowLoader] = {}
 
     def prepare_data(self) -> None:
