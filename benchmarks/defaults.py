@@ -114,7 +114,7 @@ class Bench:
             metrics = self.measure("sign", settings, seed=0)
             study.tell(trial, metrics["val"])
             tried.append((metrics["val"], -metrics["loss"], settings))
-            print(f"{self.name}: trial {number}: {metrics['val']:.4f} {metrics['epochs']} epochs {settings}", flush=True)
+            print(f"{self.name} {number}: {metrics['val']:.4f}, {metrics['epochs']} epochs, {settings}", flush=True)
         val, _, best = max(tried, key=lambda entry: entry[:2])
         return best, val
 

@@ -1,16 +1,14 @@
 """Settings that are chosen by the graph: the rule, and that only ``auto`` is replaced."""
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
 from sign.config.configure import CONF
-from sign.config.defaults import AUTO, EXAMPLE, NAMES, automatic, choose, explain, resolve, with_defaults
+from sign.config.defaults import AUTO, EXAMPLE, NAMES, automatic, choose, explain, resolve
 from sign.config.identity import flatten
 from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
@@ -24,6 +22,29 @@ TOY = NodeClassification("toy", "", classes=2, multilabel=False, labels={}, scop
 def custom(configured: Configured, tmp_path: Path) -> Configured:
     """Return a function from overrides to the settings of a user's own graph."""
     return lambda *overrides: configured("dataset=custom", f"dataset.path={tmp_path}", *overrides)
+
+
+def test_more_training_rows_need_less_regularisation() -> None:
+    few, more, most = (choose(replace(EXAMPLE, training_rows=rows)) for rows in (100, 1_000, 100_000))
+    for name in ("model.input_dropout", "training.weight_decay", "training.patience"):
+        assert few[name] >= more[name] >= most[name]
+        assert few[name] > most[name]
+    assert few["model.inception_units"] < most["model.inception_units"]
+    assert choose(replace(EXAMPLE, training_rows=10))["training.weight_decay"] == few["training.weight_decay"]
+
+
+def test_weight_decay_of_multilabel_data_is_per_label() -> None:
+    single = choose(replace(EXAMPLE, classes=50))["training.weight_decay"]
+    assert choose(replace(EXAMPLE, classes=50, multilabel=True))["training.weight_decay"] == pytest.approx(single / 50)
+
+
+def test_only_words_are_dropped_and_few_columns_keep_their_length() -> None:
+    words, measurements, degree = (
+        choose(replace(EXAMPLE, features=features, density=density))
+        for features, density in ((1000, 0.01), (1000, 1.0), (1, 1.0))
+    )
+    chosen = [(values["model.input_dropout"], values["scaling.hops"]) for values in (words, measurements, degree)]
+    assert chosen == [(0.5, "l2"), (0.0, "l2"), (0.0, "none")]
 
 
 def test_every_chosen_value_is_valid(custom: Configured) -> None:
@@ -70,17 +91,15 @@ def test_settings_that_are_not_chosen_yet_cannot_be_used(custom: Configured) -> 
         ("+model.q=1", "model.q: there is no such setting"),
     ],
 )
-def test_other_settings_are_checked_before_the_graph_is_loaded(
-    custom: Configured, override: str, message: str
-) -> None:
+def test_other_settings_are_checked_before_the_graph_is_loaded(custom: Configured, override: str, message: str) -> None:
     with pytest.raises(SignError) as caught:
         custom(override)
     assert str(caught.value).startswith(message)
 
 
 def test_without_a_graph_nothing_can_be_chosen(configured: Configured, tmp_path: Path) -> None:
-    settings = configured("dataset=pack", f"dataset.path={tmp_path}", "model.dropout=auto")
-    with pytest.raises(SignError, match=r"model.dropout=auto: toy has no graph to choose it by; give a value"):
+    settings = configured("dataset=pack", f"dataset.path={tmp_path}", "model.batch_norm=auto")
+    with pytest.raises(SignError, match=r"model.batch_norm=auto: toy has no graph to choose it by; give a value"):
         resolve(settings, replace(TOY, profile=None))
 
 
@@ -88,7 +107,8 @@ def test_every_model_has_defaults_for_a_custom_graph_and_no_other_data_set_does(
     for file in (CONF / "model").glob("*.yaml"):
         assert (CONF / "tuned" / f"custom_{file.stem}.yaml").is_file()
     for file in (CONF / "tuned").glob("*.yaml"):
-        chosen = {name for name, value in flatten(OmegaConf.to_container(OmegaConf.load(file))).items() if value == AUTO}
+        tuned = flatten(OmegaConf.to_container(OmegaConf.load(file)))
+        chosen = {name for name, value in tuned.items() if value == AUTO}
         assert chosen <= {*NAMES}
         assert file.stem.startswith("custom_") or not chosen
     assert automatic(configured("dataset=communities").config) == []

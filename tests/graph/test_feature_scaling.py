@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sign.graph.feature_scaling import FeatureScaling, scale_hop_rows
+from sign.graph.feature_scaling import FeatureScaling, choose_scaling, scale_hop_rows
 from sign.graph.graph import Graph
+from sign.graph.profile import Profile
 from sign.testing import path
 
 
@@ -98,3 +99,22 @@ def test_columns_of_any_magnitude_are_standardized(graph: Graph, scale: float) -
     assert np.isfinite(scaled).all()
     np.testing.assert_allclose(scaled[:, 0], scaled[:, 1], rtol=1e-5)
     np.testing.assert_allclose(np.abs(scaled), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("features", "density", "signed", "ratio", "method"),
+    [
+        (1433, 0.01, False, 1, "row_sum"),  # words
+        (745, 0.35, False, 1, "row_sum"),
+        (30, 0.2, False, 100, "standardize"),  # an age and an income beside one-hot columns
+        (128, 1, True, 3, "none"),  # an embedding
+        (5, 1, True, 3, "standardize"),  # measurements
+        (5, 1, False, 3, "standardize"),
+        (128, 1, True, 1000, "standardize"),
+    ],
+)
+def test_the_method_is_chosen_by_the_kind_of_the_features(
+    features: int, density: float, signed: bool, ratio: float, method: str
+) -> None:
+    profile = Profile(100, 2, False, features, density, signed, ratio)
+    assert choose_scaling(profile) == method

@@ -16,22 +16,26 @@ from sign.graph.profile import Profile
 
 AUTO = "auto"
 MANY_ROWS = 1000  # training rows from which an epoch has several batches
+DECAY = 0.1  # weight decay times training rows: a prior counts less, the more data there are
+MAX_DECAY = 0.0005  # of the smallest graphs
+MIN_DIRECTIONS = 4  # columns from which the direction of a row tells more than its length
 
 
 def choose(profile: Profile) -> dict[str, Any]:
     """Return the values of all settings that may be ``auto``, by their dotted names."""
     many = profile.training_rows >= MANY_ROWS
+    features = choose_scaling(profile)
+    decay = min(MAX_DECAY, DECAY / profile.training_rows)
+    if profile.multilabel:  # whose loss is a mean over labels, each of which has weights of its own
+        decay /= profile.classes
     return {
         "model.inception_units": 256 if many else 128,
-        "model.classification_layers": 0,
-        "model.dropout": 0.5,
-        "model.input_dropout": 0.2 if many else 0.5,
-        "model.batch_norm": many,
-        "training.learning_rate": 0.003 if many else 0.01,
-        "training.weight_decay": 0.0001,
+        "model.input_dropout": (0.2 if many else 0.5) if features == "row_sum" else 0.0,  # words stand for each other
+        "model.batch_norm": False,
+        "training.weight_decay": float(f"{decay:.1g}"),
         "training.patience": 15 if many else 30,
-        "scaling.features": choose_scaling(profile),
-        "scaling.hops": "l2",
+        "scaling.features": features,
+        "scaling.hops": "l2" if profile.features >= MIN_DIRECTIONS else "none",
     }
 
 

@@ -20,7 +20,10 @@ class CheckpointError(SignError):
 
 
 def check_settings(settings: Settings) -> None:
-    """Check what does not depend on the data: the devices, and, unless they are ``auto``, the rows per rank of a batch."""
+    """Check what does not depend on the data: the devices, and the rows per rank of a batch.
+
+    The latter is checked only when no setting is ``auto`` any more.
+    """
     ranks = current_rank(settings.device).world_size
     known = not automatic(settings.config)
     if known and settings.architecture.batch_norm and (batch_size := settings.training.batch_size) < 2 * ranks:

@@ -16,6 +16,9 @@ PARAMETERS = ("mean", "deviation")
 # Where arithmetic in float32 neither overflows nor underflows: deviations and means of columns, squared norms of rows.
 SAFE_DEVIATION = (1e-30, 1e30)
 SAFE_SQUARES = (1e-30, np.finfo(np.float32).max)
+MAX_RATIO = 10  # of the largest values of columns that have the same unit
+MAX_DENSITY = 0.5  # of bags of words
+MIN_EMBEDDING = 32  # columns of an embedding, whose scales are a part of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +100,12 @@ def _moment(graph: Graph, center: Array, power: int) -> Array:
 
 
 def choose_scaling(profile: Profile) -> str:
-    """Return the method that suits the features: ``row_sum`` for bags of words, ``standardize`` for measurements."""
-    words = not profile.signed and profile.density < 0.5 and profile.column_ratio <= 10
-    return "row_sum" if words else "standardize"
+    """Return the method that suits the features: those of words, of an embedding, or measurements."""
+    if profile.column_ratio > MAX_RATIO:
+        return "standardize"  # columns with units of their own
+    if not profile.signed and profile.density < MAX_DENSITY:
+        return "row_sum"
+    return "none" if profile.signed and profile.features >= MIN_EMBEDDING else "standardize"
 
 
 def scale_hop_rows(rows: Floats, method: str) -> None:
