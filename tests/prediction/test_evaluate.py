@@ -37,9 +37,7 @@ def test_classes_of_another_graph_are_found_by_name(tmp_path: Path) -> None:
     model.class_names[:] = ["zebra", "dog"]
     assert evaluate(settings, model, ["test"]) == before
     model.class_names[:] = ["cat", "dog"]
-    with pytest.raises(
-        SignError, match="has the class 'zebra', .* its classes are cat, dog"
-    ):
+    with pytest.raises(SignError, match=r"has the class 'zebra', .* its classes are cat, dog"):
         evaluate(settings, model)
 
 

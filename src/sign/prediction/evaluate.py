@@ -25,7 +25,8 @@ def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SP
     precomputation = replace(
         settings.precomputation, dataset=dataset, powers=powers, feature_scaling=model.feature_scaling
     )
-    data = SIGNDataModule(precomputation, model.hop_scaling, settings.training.batch_size, settings.seed)
+    data = SIGNDataModule(precomputation, settings.seed)
+    data.hop_scaling, data.batch_size = model.hop_scaling, settings.training.batch_size
     data.prepare_data()
     data.setup("test")
     metrics = test_metrics(settings.device, data, model.task, Path(settings.store.root))
