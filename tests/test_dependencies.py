@@ -19,7 +19,11 @@ DISTRIBUTIONS = packages_distributions()
 LOCAL = {path.stem for folder in (SOURCE, REPOSITORY / "tests") for path in folder.iterdir()}
 
 # Modules of the package that need an extra; everything else must work with the runtime dependencies.
-EXTRAS = {"sign/engines/spark": "spark", "sign/tracking/workspace.py": "workspace"}
+EXTRAS = {
+    "sign/engines/spark": "spark",
+    "sign/prediction/onnx_format.py": "onnx",
+    "sign/tracking/workspace.py": "workspace",
+}
 # Runtime dependencies that another library imports for us, and what in our sources makes it do so.
 INDIRECT = {
     "plotly": "optuna.visualization",

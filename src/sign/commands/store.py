@@ -17,6 +17,7 @@ from sign.config.identity import identity
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.system import memory
+from sign.system.atomic_files import check_new_folder
 from sign.system.console import console
 from sign.system.program import command_line
 from sign.system.text_files import visible
@@ -139,10 +140,10 @@ def export(request: StoreRequest, settings: Settings) -> None:
     """Write the hops of one configuration to ``path`` and print the command that trains on them."""
     if request.path is None:
         raise SignError("path=null: action=export needs a new folder to write, such as path=cora-pack")
-    from sign.diffusion.export import check_folder, export
+    from sign.diffusion.export import export
 
     folder = Path(request.path)
-    check_folder(folder)
+    check_new_folder(folder)
     source = settings.precomputation
     classification, hops = source.run()
     settings = resolve(settings, classification)

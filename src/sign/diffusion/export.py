@@ -1,6 +1,5 @@
 """Export the hops of one configuration to a folder that trains elsewhere without the graph."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +8,11 @@ import numpy as np
 from sign.datasets.exported_hops import DESCRIPTION, HOPS, LABELS, ROWS
 from sign.diffusion.hops import Hop, Hops
 from sign.diffusion.precompute import Precomputation
-from sign.errors import SignError
 from sign.graph.classification import NodeClassification, Scope
 from sign.store.store import Store
 from sign.system import arrays
-from sign.system.atomic_files import temporary_file, write_json
+from sign.system.atomic_files import new_folder, write_json
 from sign.system.hashing import digest
-
-
-def check_folder(folder: Path) -> None:
-    """Raise unless the folder is new or empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SignError(f"path={folder}: is not empty; choose a new folder")
 
 
 def export(source: Precomputation, classification: NodeClassification, hops: Hops, folder: Path) -> int:
@@ -28,15 +20,8 @@ def export(source: Precomputation, classification: NodeClassification, hops: Hop
 
     The export is atomic: it is written beside ``folder`` under a temporary name and renamed at the end.
     """
-    check_folder(folder)
-    temporary = temporary_file(folder)
-    shutil.rmtree(temporary, ignore_errors=True)  # left by a killed process
-    temporary.mkdir(parents=True)
-    try:
+    with new_folder(folder) as temporary:
         _write(source, classification, hops, temporary)
-        temporary.replace(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 

@@ -73,3 +73,37 @@ class Prediction(TrainedRun):
     def file(self) -> Path:
         """The file to write."""
         return self.folder / f"{self.what}.parquet" if self.output is None else Path(self.output).expanduser()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export(TrainedRun):
+    """In which form a model is written to the new folder ``path``.
+
+    ``format`` is ``onnx`` or ``torch`` (a program of ``torch.export``); ``output`` is what the model returns;
+    ``optimize`` quantises it to 8 bits (ONNX only) or lets it compute in bfloat16 (torch only). Unless ``measure`` is
+    false, its accuracy is measured on the validation and test nodes, for which the data set is needed.
+    """
+
+    path: str
+    format: Literal["onnx", "torch"] = "onnx"
+    output: Literal["logits", "probabilities"] = "logits"
+    optimize: Literal["none", "int8", "bf16"] = "none"
+    measure: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.format, self.optimize) == ("torch", "int8"):
+            raise FieldError("optimize", self.optimize, "is quantisation by ONNX Runtime; use format=onnx")
+        if (self.format, self.optimize) == ("onnx", "bf16"):
+            rule = "ONNX Runtime has no layers in bfloat16 for CPUs; use format=torch or optimize=int8"
+            raise FieldError("optimize", self.optimize, rule)
+
+    @property
+    def folder_to_write(self) -> Path:
+        """The new folder."""
+        return Path(self.path).expanduser()
+
+    @property
+    def file(self) -> str:
+        """The name of the model's file in the folder."""
+        return {"onnx": "model.onnx", "torch": "model.pt2"}[self.format]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,28 @@ def write_errors(path: Path, setting: str) -> Iterator[None]:
             f"{error.filename or path}: cannot be written ({reason(error).lower()}); "
             f"make room, or set {setting} to another folder"
         ) from error
+
+
+def check_new_folder(folder: Path) -> None:
+    """Raise unless a folder to write to, set by ``path``, is new or empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SignError(f"path={folder}: is not empty; choose a new folder")
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside ``folder``, which takes its name only if the block succeeds."""
+    temporary = temporary_file(folder.absolute())
+    try:
+        check_new_folder(folder)
+        shutil.rmtree(temporary, ignore_errors=True)  # left by a killed process
+        temporary.mkdir(parents=True)
+        yield temporary
+        temporary.replace(folder)
+    except OSError as error:
+        raise SignError(f"path={folder}: cannot be written ({reason(error).lower()}); choose another folder") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def temporary_file(file: Path) -> Path:

@@ -1,0 +1,27 @@
+"""The model of a trained run, as a folder that is scored without this package."""
+
+from dataclasses import fields
+
+from omegaconf import DictConfig
+from rich.table import Table
+
+from sign.config.trained import trained_settings
+from sign.prediction.settings import Export
+from sign.system.console import console
+
+
+def main(cfg: DictConfig) -> None:
+    """Write the folder, and print what the exported model scores beside its checkpoint."""
+    request = Export(**{field.name: cfg[field.name] for field in fields(Export)})
+    settings = trained_settings(request.folder, cfg)
+    from sign.prediction.export import export  # imports torch: not before the checks
+    from sign.prediction.model import TrainedModel
+
+    model = TrainedModel.load(request.folder, request.checkpoint)
+    metrics = export(settings, model, request)
+    if metrics:
+        table = Table("", "checkpoint", "exported", title=f"{settings.title} on {settings.dataset.name}")
+        for name, values in metrics.items():
+            table.add_row(name, f"{values['checkpoint']:.4f}", f"{values['exported']:.4f}")
+        console.print(table)
+    console.print(f"exported: {request.folder_to_write / request.file}", soft_wrap=True)
