@@ -1,4 +1,4 @@
-"""Export the model of a trained run: ``python src/export.py run=outputs/… path=model``; ``--help`` shows the settings."""
+"""Export a trained model: ``python src/export.py run=outputs/… path=model``; ``--help`` shows the settings."""
 
 from sign.cli import run
 from sign.commands.export import main

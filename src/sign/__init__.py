@@ -24,7 +24,7 @@ tracking        Weights & Biases
 models          networks on rows, in plain torch
 training        rows ▶ network ▶ metrics
 config          overrides ▶ checked settings
-prediction      checkpoint ▶ predictions, embeddings, metrics
+prediction      checkpoint ▶ predictions, embeddings, metrics, exported models
 experiments     settings ▶ run folder
 report          run folders ▶ HTML and Markdown
 transforms      SIGN as a transform of PyG

@@ -112,6 +112,6 @@ def test_an_export_that_fails_leaves_nothing(
     settings = configured(*DATA)
     classification, hops = settings.precomputation.run()
     monkeypatch.setattr("numpy.save", refuse)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(SignError, match=r"pack: cannot be written \(no space"):
         export(settings.precomputation, classification, hops, tmp_path / "pack")
     assert not (tmp_path / "pack").exists()

@@ -3,10 +3,11 @@
 from dataclasses import fields
 
 from omegaconf import DictConfig
-from rich.table import Table
+from rich.table import Column, Table
 
 from sign.config.trained import trained_settings
 from sign.prediction.settings import Export
+from sign.runs import SCORES
 from sign.system.console import console
 
 
@@ -20,8 +21,11 @@ def main(cfg: DictConfig) -> None:
     model = TrainedModel.load(request.folder, request.checkpoint)
     metrics = export(settings, model, request)
     if metrics:
-        table = Table("", "checkpoint", "exported", title=f"{settings.title} on {settings.dataset.name}")
+        columns = (Column(name, justify="right") for name in ("checkpoint", "exported"))
+        title = f"{settings.title} on {settings.dataset.name}"
+        table = Table(Column(style="dim"), *columns, title=title, title_justify="left")
         for name, values in metrics.items():
-            table.add_row(name, f"{values['checkpoint']:.4f}", f"{values['exported']:.4f}")
+            split, _, score = name.partition("/")
+            table.add_row(f"{split} {SCORES[score]}", f"{values['checkpoint']:.4f}", f"{values['exported']:.4f}")
         console.print(table)
     console.print(f"exported: {request.folder_to_write / request.file}", soft_wrap=True)

@@ -3,17 +3,16 @@
 from sign.prediction.model import TrainedModel
 from sign.prediction.settings import Export
 from sign.runs import CONFIG
-from sign.system.program import command_line
 
 TEXT = """# A model of SIGN
 
-`{file}` takes rows of {columns} float32 values, one per node: {hops} side by side, {features} columns each, scaled as
-`model.json` says. It returns {output}: one column for each of {classes} {kind}, named there.
+`{file}` takes rows of {columns} float32 values, one per node: the hops {hops} side by side, {features} columns each,
+scaled as `model.json` says. It returns {output}: one column for each of {classes} {kind}, named there.
 
 Rows of the nodes of a graph, as the model takes them, are written by
 
 ```bash
-{predict} run=<the folder with {config}> what=hops nodes=test output=rows.npy
+sign predict run=<the folder with {config}> what=hops nodes=test output=rows.npy
 ```
 
 With `pip install {requires}`, in this folder:
@@ -48,7 +47,6 @@ def readme(model: TrainedModel, request: Export) -> str:
         output=request.output,
         classes=model.classes,
         kind="labels" if model.multilabel else "classes",
-        predict=command_line("predict"),
         config=CONFIG,
         requires="numpy onnxruntime" if request.format == "onnx" else "numpy torch",
         code=template.format(file=request.file, decision=_decision(model, request)),

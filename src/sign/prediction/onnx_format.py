@@ -4,6 +4,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,15 @@ from sign.errors import SignError
 from sign.prediction.scoring import Score
 
 INSTALL = "pip install -c requirements.lock '.[onnx]'"
+PACKAGES = ("onnx", "onnxruntime", "onnxscript")  # torch's exporter needs the last
 INPUT = "rows"
 
 
 def check_installed() -> None:
     """Raise unless the packages that write and run ONNX models are installed."""
     try:
-        import onnx
-        import onnxruntime
-        import onnxscript  # noqa: F401  # torch's exporter needs it
+        for name in PACKAGES:
+            import_module(name)
     except ImportError as error:
         raise SignError(f"format=onnx: {error.name} is not installed; {INSTALL}, or use format=torch") from error
 
