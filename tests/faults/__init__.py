@@ -1,0 +1,1 @@
+"""Campaigns of faults: kills, malformed graphs, configurations, disks and damaged run folders (``make faults``)."""
