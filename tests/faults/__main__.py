@@ -7,10 +7,14 @@ import time
 from pathlib import Path
 
 from faults.campaign import Campaign, Try, table
+from faults.configurations import CONFIGURATIONS
+from faults.damaged_folders import FOLDERS
+from faults.disks import DISKS
 from faults.kills import KILLS
+from faults.malformed_graphs import GRAPHS
 from faults.processes import preload
 
-CAMPAIGNS: dict[str, Campaign] = {campaign.name: campaign for campaign in (KILLS,)}
+CAMPAIGNS: dict[str, Campaign] = {campaign.name: campaign for campaign in (KILLS, GRAPHS, CONFIGURATIONS, DISKS, FOLDERS)}
 
 
 def main() -> int:

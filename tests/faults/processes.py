@@ -70,13 +70,13 @@ class Outcome:
         return self.stderr.strip().removeprefix("error: ")
 
 
-def message_flaw(message: str) -> str | None:
-    """Say what is wrong with the form of an error message: one line of printable text."""
+def message_flaw(message: str, printable: bool = True) -> str | None:
+    """Say what is wrong with the form of an error message: one line, of printable characters."""
     if not message:
         return "no message"
     if len(message.splitlines()) > 1:
         return "more than one line"
-    return None if message.isprintable() else "unprintable characters"
+    return None if message.replace("\t", " ").isprintable() or not printable else "unprintable characters"
 
 
 def last_line(text: str) -> str:
@@ -131,19 +131,24 @@ def run_program(file: Path, arguments: Sequence[str]) -> None:
 class ForkedWorker:
     """A worker of a search, as ``subprocess.Popen`` would start it, but forked: it need not import anything."""
 
-    def __init__(self, command: Sequence[str], *, stdout: IO[bytes], stderr: IO[bytes], env: Any, **_: Any) -> None:
+    def __init__(
+        self, command: Sequence[str], *, stdout: IO[bytes] | None, stderr: IO[bytes], env: Any, **_: Any
+    ) -> None:
         sys.stdout.flush()
         self.returncode: int | None = None
         self.pid = os.fork()
         if not self.pid:
             _end_with(lambda: self._run(command, stdout, stderr, env))
 
-    def _run(self, command: Sequence[str], stdout: IO[bytes], stderr: IO[bytes], env: Mapping[str, str]) -> None:
+    def _run(
+        self, command: Sequence[str], stdout: IO[bytes] | None, stderr: IO[bytes], env: Mapping[str, str]
+    ) -> None:
         from hydra.core.global_hydra import GlobalHydra
         from hydra.core.hydra_config import HydraConfig
 
         os.setsid()
-        os.dup2(stdout.fileno(), 1)
+        if stdout:
+            os.dup2(stdout.fileno(), 1)
         os.dup2(stderr.fileno(), 2)
         os.environ.clear()
         os.environ.update(env)
