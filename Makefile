@@ -5,7 +5,7 @@ BIN := .venv/bin
 # forbids that, every start would compile its libraries again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help train quick test check lock clean
+.PHONY: help train quick test faults check lock clean
 # -rs prints the reason of each skip, so that a service that is missing in CI is noticed
 PYTEST = $(BIN)/python -m pytest -n auto -rs
 LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -23,6 +23,9 @@ quick: .venv/.installed-dev ## set up, then run linters, type checks and the tes
 test: .venv/.installed-dev ## set up, then run linters, type checks and all tests
 	@$(LINT)
 	@$(BIN)/mypy & $(PYTEST) $(ARGS); tests=$$?; wait $$! && exit $$tests
+
+faults: .venv/.installed-dev ## set up, then kill, misconfigure and starve the commands; print tries and failures (half an hour)
+	@PYTHONPATH=tests $(BIN)/python -m faults --write docs/faults.md $(ARGS)
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files

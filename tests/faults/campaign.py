@@ -54,3 +54,11 @@ def table(tries: list[Try]) -> str:
         note = f" (skipped: {counts.skipped[0]})" if counts.skipped else ""
         rows.append(f"| {kind}{note} | {counts.tries} | {counts.failures} |")
     return "\n".join(rows)
+
+
+def summary(tries: list[Try]) -> str:
+    """Return the number of tries and failures in one line."""
+    counts = count(tries).values()
+    skipped = sum(len(kind.skipped) for kind in counts)
+    numbers = f"{sum(kind.tries for kind in counts)} tries, {sum(kind.failures for kind in counts)} failures"
+    return numbers + (f", {skipped} skipped" if skipped else "")

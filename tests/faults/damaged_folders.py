@@ -54,8 +54,8 @@ def read_report(both: Path) -> dict[str, Any]:
     report = Report.read([both])
     seconds = time.process_time() - started
     report.write(both / "page")
-    folders = [record.run.folder for record in report.records if record.metrics is not None]
-    return {"good": both / "good" in folders, "problems": len(report.problems), "seconds": seconds}
+    folders = [record.folder for record in report.records if record.metrics is not None]
+    return {"good": str(both / "good") in folders, "problems": len(report.problems), "seconds": seconds}
 
 
 def resume_problem(damaged: Path, folder: Path) -> str | None:
