@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Try:
-    """One fault that was tried: its kind (a row of the table), enough to repeat it, and what went wrong, if anything."""
+    """One fault that was tried: its kind (a row of the table), enough to repeat it, and what went wrong, if any."""
 
     kind: str
     name: str

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from faults.campaign import Campaign, Try
 from faults.configuration_cases import EXECUTED, UNUSED, VALUES, Case, cases
 from faults.processes import SMALL, Outcome, command, paths
@@ -53,9 +54,7 @@ def problem(case: Case, box: Path, settings: dict[str, Any]) -> str | None:
     base = [override for override in BASE if not _same_group(override, arguments)]
     base = [*(base if case.program != "report" else []), *_without(paths(place), arguments)]
     environment = {"HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "WANDB_MODE": "offline"}
-    outcome = command(
-        place, case.program, *base, *arguments, timeout=SECONDS, memory=MEMORY, environment=environment
-    )
+    outcome = command(place, case.program, *base, *arguments, timeout=SECONDS, memory=MEMORY, environment=environment)
     expected = {"run": True, "refuse": False, "either": None}[case.must]
     if found := outcome.problem(expected) or written_elsewhere(box, place):
         return found

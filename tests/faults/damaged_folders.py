@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.damaged_runs import damaged_copy, damages
+
 from faults.campaign import Campaign, Try
 from faults.processes import SMALL, command, forked, paths
 

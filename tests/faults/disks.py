@@ -22,7 +22,7 @@ KIND = {"output": "paths.output_dir", "store": "paths.store_dir"}
 
 @dataclass(frozen=True)
 class Work:
-    """A command, the folder that lies on the bad disk (a path setting, or one that the command names), its overrides."""
+    """A command, its overrides, and the folder on the bad disk: of a path setting, or one that an override names."""
 
     name: str
     program: str

@@ -6,6 +6,7 @@ import io
 import math
 import re
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class Reference:
         splits = {split: graph.nodes_of(split).tolist() for split in ("train", "val", "test")}
         if self.splits is None:
             known = np.flatnonzero((self.labels.reshape(len(self.labels), -1) >= 0).all(axis=1)).tolist()
-            return None if sorted(sum(splits.values(), [])) == known else f"splits {splits}"
+            return None if sorted(chain(*splits.values())) == known else f"splits {splits}"
         return None if splits == self.splits else f"splits {splits} in place of {self.splits}"
 
 
@@ -84,7 +85,9 @@ def _read_data(file: Path) -> Reference:
     if "train_mask" in data:
         masks = {split: data[f"{split}_mask"] for split in ("train", "val", "test")}
         splits = {split: mask.nonzero().flatten().tolist() for split, mask in masks.items()}
-    return _reference([*zip(source, target, weights, strict=True)], len(data.y), data.x.detach().numpy(), labels, splits)
+    return _reference(
+        [*zip(source, target, weights, strict=True)], len(data.y), data.x.detach().numpy(), labels, splits
+    )
 
 
 def _reference(
@@ -105,7 +108,7 @@ def _reference(
     with np.errstate(over="ignore"):
         features = features.astype(np.float32)
     _check(features.ndim == 2 and features.shape[1] > 0 and bool(np.isfinite(features).all()), "features")
-    used = sorted(sum(splits.values(), [])) if splits else []
+    used = sorted(chain(*splits.values())) if splits else []
     _check(len(set(used)) == len(used) and all(0 <= node < nodes for node in used), "splits")
     _check(splits is None or bool(splits["train"]), "no training nodes")
     _check(all((labels[node] >= 0).all() for node in used), "a node in a split without a label")

@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 import yaml
+
 from faults.campaign import Campaign, Try
 from faults.processes import SMALL, Outcome, command
 
@@ -23,6 +24,7 @@ STARTUP = 0.1  # seconds in which a command only reads its configuration
 KILLS_IN_A_ROW = 4  # a search gives a trial up after five
 MEASURED = ("seconds/", "memory/")  # metrics that differ between two runs
 NETWORK = ("model.inception_units=256", "model.classification_units=256", "training.batch_size=64")
+SEARCH = ("-m", "hparams_search=tpe", "search.trials=3", "search.runs=1", "search.slots=1")
 LARGE = ("dataset.nodes=30000", "dataset.edges=120000", "dataset.features=64")
 
 
@@ -103,13 +105,7 @@ WORKS = (
     Work("diffusion", "precompute", (*LARGE, "model.p=8", "model.s=1"), hop_checksums),
     Work("training", "train", (*SMALL, *NETWORK, "model.p=3", "training.max_epochs=12"), final_metrics),
     Work("series", "train", (*SMALL, *NETWORK, "model.p=2", "training.max_epochs=4", "runs=3"), series_table),
-    Work(
-        "search",
-        "train",
-        ("-m", "hparams_search=tpe", "search.trials=3", "search.runs=1", "search.slots=1")
-        + (*SMALL, "model.p=1", "training.max_epochs=4"),
-        trials,
-    ),
+    Work("search", "train", (*SEARCH, *SMALL, "model.p=1", "training.max_epochs=4"), trials),
 )
 
 

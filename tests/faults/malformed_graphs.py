@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from faults.array_cases import array_cases, sparse_cases
 from faults.campaign import Campaign, Try
-from faults.graph_cases import EXECUTED, Case, Must, cases
+from faults.file_cases import file_cases, pyg_cases
+from faults.graph_case import EXECUTED, Case, Must
 from faults.graph_files import LAYOUTS
 from faults.graph_reference import read_graph
 from faults.processes import forked, message_flaw
+from faults.table_cases import cell_cases, label_cases, text_cases
 
 SECONDS = 10.0  # that a graph of twelve nodes may take
 MEMORY = 2**30  # bytes that it may take
@@ -22,6 +25,7 @@ BYTES = b"0123456789abcxyzXYZ.,;-+ \n\t#\xff\x00"  # that replace others
 
 def run(folder: Path, tries: int, seed: int) -> Iterator[Try]:
     """Read the graphs that are listed, and mutations of good ones up to the number of tries."""
+    compile_loops(folder / "layouts")
     draw = random.Random(seed)
     listed = list(cases())
     chosen = listed if tries >= len(listed) else draw.sample(listed, tries)
@@ -40,6 +44,24 @@ def run(folder: Path, tries: int, seed: int) -> Iterator[Try]:
             problem = outcome.result["problem"]
         yield Try(case.kind, case.name, problem)
         shutil.rmtree(place)
+
+
+def compile_loops(folder: Path) -> None:
+    """Load the good graphs in this process, so that no try has to wait for the compiler."""
+    from sign.datasets.custom.dataset import Custom
+
+    for layout in LAYOUTS:
+        place = folder / layout.name
+        place.mkdir(parents=True)
+        Custom(path=str(layout.write(place)), name="custom").load()
+
+
+def cases() -> Iterator[Case]:
+    """List the graphs that are written by hand."""
+    for layout in LAYOUTS:
+        yield Case("good graphs", layout.name, layout.write, "load")
+    for listed in (text_cases, cell_cases, label_cases, array_cases, sparse_cases, pyg_cases, file_cases):
+        yield from listed()
 
 
 def judge(folder: Path, path: Path, must: Must) -> dict[str, str | None]:

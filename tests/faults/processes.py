@@ -140,9 +140,7 @@ class ForkedWorker:
         if not self.pid:
             _end_with(lambda: self._run(command, stdout, stderr, env))
 
-    def _run(
-        self, command: Sequence[str], stdout: IO[bytes] | None, stderr: IO[bytes], env: Mapping[str, str]
-    ) -> None:
+    def _run(self, command: Sequence[str], stdout: IO[bytes] | None, stderr: IO[bytes], env: Mapping[str, str]) -> None:
         from hydra.core.global_hydra import GlobalHydra
         from hydra.core.hydra_config import HydraConfig
 
@@ -250,7 +248,7 @@ def _address_space() -> int:
 def _wait(child: int, reader: int, deadline: float) -> tuple[int | None, bytes]:
     """Wait for a child and read its result; None if it had to be killed at the deadline."""
     content, killed = b"", False
-    with open(reader, "rb", buffering=0) as pipe:  # noqa: PTH123 - a descriptor
+    with open(reader, "rb", buffering=0) as pipe:
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
