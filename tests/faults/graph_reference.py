@@ -260,9 +260,9 @@ def _splits(
     if column := _pick(nodes, SPLIT):
         _check(not lists, "splits twice")
         names = [_text(cell).lower() for cell in nodes[column]]
-        _check(all(name in SPLITS or not name for name in names), "the name of a split")
+        _check(all(name in SPLITS or name in MISSING for name in names), "the name of a split")
         return {
-            split: [node for node, name in enumerate(names) if name and SPLITS[name] == split]
+            split: [node for node, name in enumerate(names) if SPLITS.get(name) == split]
             for split in ("train", "val", "test")
         }
     found: dict[str, list[int]] = {"train": [], "val": [], "test": []}
