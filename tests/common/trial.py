@@ -1,5 +1,6 @@
 """A trial that costs nothing: ``python trial.py what=… seconds=… x=…`` with the result (x - 0.3)²."""
 
+import errno
 import json
 import os
 import signal
@@ -39,6 +40,8 @@ def main() -> float:
             os.kill(os.getpid(), signal.SIGKILL)
         case "nan":
             return float("nan")
+        case "full":
+            raise OSError(errno.ENOSPC, "no space left on device")
     return (float(arguments.get("x", 0)) - 0.3) ** 2
 
 

@@ -1,5 +1,6 @@
 """Runs over seeds: the same hops, one summary, and nothing lost when it is interrupted."""
 
+import errno
 import logging
 import os
 import signal
@@ -141,6 +142,18 @@ def test_a_failed_run_is_reported_and_does_not_stop_the_others(
         mean_metric(series, "val/loss")
     (wanted.series.run(1).folder / "config.yaml").rmdir()
     assert train_series(wanted).seeds == [0, 1, 2]
+
+
+def test_a_full_disk_ends_a_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise SignError("cannot be written") from OSError(errno.ENOSPC, "no space left on device")
+
+    wanted = planned(tmp_path, "runs=2", "training.max_epochs=1")
+    with monkeypatch.context() as patched:
+        patched.setattr(run, "fit_and_test", full)
+        with pytest.raises(SignError, match="cannot be written"):
+            train_series(wanted)
+    assert train_series(wanted).seeds == [0, 1]
 
 
 def test_a_checkpoint_that_cannot_be_read_is_not_resumed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

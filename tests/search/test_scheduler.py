@@ -53,6 +53,14 @@ def test_consecutive_failures_stop_the_search(tmp_path: Path) -> None:
         search(tmp_path, 20, make_slots(1, None, "cpu"), lambda number: ["what=raise"], max_failures=3)
 
 
+def test_a_full_disk_stops_the_search_and_costs_no_trial(tmp_path: Path) -> None:
+    slots = make_slots(1, None, "cpu")
+    with pytest.raises(SignError, match=r"trial 1: .*no space left on device; run the same command again"):
+        search(tmp_path, 3, slots, lambda number: ["what=full"] if number == 1 else [])
+    db = search(tmp_path, 3, slots, lambda number: [])
+    assert [trial.state for trial in db.read_trials()] == [TrialState.COMPLETE] * 3
+
+
 KILLED = """
 import sys
 from pathlib import Path

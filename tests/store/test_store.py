@@ -1,5 +1,6 @@
 """The store finds by content, and never takes half a file for a whole one."""
 
+import errno
 import json
 import resource
 import signal
@@ -114,6 +115,15 @@ def test_a_full_disk_is_reported_and_leaves_nothing(store: Store) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert list(folder.hops()) == [1]
     assert sorted(file.name for file in folder.path.iterdir()) == ["hop-1.npy", "manifest.json"]
+
+
+def test_a_disk_without_room_for_the_header_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np.lib.format, "write_array_header_1_0", full)
+    with pytest.raises(SignError, match=r"hop-1.npy.*: cannot be written \(no space left on device\)"):
+        write_hop(store.folder("cora"), 1, ARRAY, 0)
 
 
 def test_what_a_killed_process_left_behind_is_swept(store: Store) -> None:

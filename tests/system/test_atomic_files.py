@@ -1,5 +1,6 @@
 """Writes are atomic, and folders are unique."""
 
+import errno
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sign.errors import SignError
-from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
+from sign.system.atomic_files import create_unique_folder, is_disk_full, write_errors, write_json, write_text
 
 
 def test_a_failed_write_leaves_the_previous_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,6 +28,16 @@ def test_a_failed_write_leaves_the_previous_content(tmp_path: Path, monkeypatch:
     write_text(file, "é")
     assert file.read_text(encoding="utf-8") == "é"
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_full_disk_is_recognised_behind_other_errors() -> None:
+    full = OSError(errno.ENOSPC, "no space left on device")
+    wrapped = SignError("cannot be written")
+    wrapped.__cause__ = full
+    assert is_disk_full(full)
+    assert is_disk_full(wrapped)
+    assert not is_disk_full(OSError(errno.EACCES, "permission denied"))
+    assert not is_disk_full(SignError("no space left"))
 
 
 def test_concurrent_callers_get_different_folders(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sign.datasets.base import Dataset
 from sign.errors import SharedError, SignError, reason
 from sign.graph.graph import SPLITS
 from sign.runs import METRICS, SCORES, SERIES, Series, over_seeds
-from sign.system.atomic_files import write_json
+from sign.system.atomic_files import is_disk_full, write_json
 from sign.system.locks import exclusive_lock
 from sign.training.distributed import broadcast, on_failure, rank, world_size
 from sign.validation import Count, Seed, check
@@ -123,6 +123,8 @@ def _train(plan: SeriesPlan, missing: list[int], failures: dict[str, str]) -> No
         except Exception as error:  # does not stop the other runs
             if world_size() > 1 and not isinstance(error, SharedError):
                 raise  # the other ranks are in the middle of this run
+            if is_disk_full(error):
+                raise  # the other runs would fail, too
             known = isinstance(error, SignError)
             text = str(error) if known else f"{type(error).__name__}: {reason(error)}"
             failures[str(seed)] = " ".join(text.split())

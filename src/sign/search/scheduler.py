@@ -118,6 +118,9 @@ class Scheduler:
         return bool(exited)
 
     def _record(self, trial: Trial, outcome: Outcome) -> None:
+        if outcome.disk_full:  # every other trial would fail, too
+            self.db.release(trial)
+            raise SignError(f"trial {trial.number}: {outcome.reason}; run the same command again to resume")
         self.ended.append(trial.number)
         if outcome.value is not None:
             self.db.finish(trial, TrialState.COMPLETE, outcome.value, seconds=outcome.seconds)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import FieldError
-from sign.search.worker import PARENT, RESULT
+from sign.search.worker import EXIT_DISK_FULL, PARENT, RESULT
 from sign.system import memory
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -44,6 +44,7 @@ class Outcome:
     value: float | None
     reason: str | None
     seconds: float
+    disk_full: bool = False  # no fault of the trial
 
     def __str__(self) -> str:
         if self.value is not None:
@@ -80,7 +81,7 @@ class Worker:
                 value, reason = json.loads((self.folder / RESULT_FILE).read_text())["value"], ""
         if value is not None and not math.isfinite(value):
             value, reason = None, f"the result was {value}"
-        return Outcome(value, reason or None, self.seconds)
+        return Outcome(value, reason or None, self.seconds, code == EXIT_DISK_FULL)
 
 
 class SlotPool:

@@ -1,4 +1,4 @@
-"""Worker side of a sweep: exit with the parent, write the result to a file."""
+"""Worker side of a sweep: exit with the parent, write the result to a file, tell a full disk from a failed trial."""
 
 import ctypes
 import functools
@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sign.system.atomic_files import write_json
+from sign.system.atomic_files import is_disk_full, write_json
 
 RESULT = "SIGN_RESULT"  # environment variable: the file to write
 PARENT = "SIGN_PARENT"  # environment variable: the process that started this one
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+EXIT_DISK_FULL = os.EX_IOERR  # exit code of a worker that found the disk full: a file could not say so
 
 
 def as_worker(main: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,8 +29,14 @@ def as_worker(main: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(main)
     def with_result(*arguments: Any) -> Any:
-        value = main(*arguments)
-        write_json(Path(file), {"value": value})
+        try:
+            value = main(*arguments)
+            write_json(Path(file), {"value": value})
+        except Exception as error:
+            if not is_disk_full(error):
+                raise
+            print(f"error: {error}", file=sys.stderr)
+            sys.exit(EXIT_DISK_FULL)
         return value
 
     return with_result

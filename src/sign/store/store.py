@@ -24,7 +24,7 @@ import sign
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.system import arrays, locks
-from sign.system.atomic_files import publish, temporary_file, write_errors, write_json
+from sign.system.atomic_files import is_disk_full, publish, temporary_file, write_errors, write_json
 from sign.system.hashing import digest
 from sign.system.json_files import read_json
 from sign.validation import Validated
@@ -101,7 +101,7 @@ class HopFolder:
         try:
             write_json(file, {**self.key, "hops": {str(number): hop for number, hop in hops}}, durable=True)
         except OSError as error:
-            if error.errno not in arrays.DISK_FULL:
+            if not is_disk_full(error):
                 raise
             raise arrays.disk_full(file, len(json.dumps(hops))) from error
 
@@ -188,7 +188,7 @@ def remedy(dtype: str) -> str:
 
 def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
     """Create an ``.npy`` file with reserved disk space, and return it as a memory map."""
-    with file.open("wb") as stream:
+    with write_errors(file, "paths.store_dir"), file.open("wb") as stream:
         header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(stream, header)
         size = stream.tell() + math.prod(shape) * np.dtype(dtype).itemsize

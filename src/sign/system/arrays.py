@@ -4,7 +4,6 @@ The budget is set by :func:`sign.system.memory.limit`. Call :func:`release` on s
 longer needed.
 """
 
-import errno
 import math
 import mmap
 import os
@@ -20,12 +19,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from sign.errors import SignError
 from sign.system import memory
-from sign.system.atomic_files import write_errors
+from sign.system.atomic_files import is_disk_full, write_errors
 
 MIN_MAPPED_BYTES = 1 << 20  # smaller arrays are always in memory
 CACHE_LINE = 16  # floats in a cache line
 CHUNK_BYTES = 1 << 25  # of a mapped array that are processed at a time
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # error numbers of a full disk
 
 _created: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()  # maps of `empty`
 
@@ -61,7 +59,7 @@ def reserve(descriptor: int, size: int, path: Path) -> None:
         else:  # macOS
             os.truncate(descriptor, size)
     except OSError as error:
-        if error.errno not in DISK_FULL:
+        if not is_disk_full(error):
             raise
         raise disk_full(path, size) from error
 

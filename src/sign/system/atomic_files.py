@@ -1,5 +1,6 @@
 """Atomic file writes and unique folders."""
 
+import errno
 import json
 import os
 import shutil
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import SignError, reason
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def create_unique_folder(parent: Path, name: str) -> Path:
@@ -50,6 +53,13 @@ def write_bytes(file: Path, content: bytes | memoryview, durable: bool = False) 
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Return whether an error, or one that it was raised from, is that of a full disk."""
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return True
+    return error is not None and is_disk_full(error.__cause__)
 
 
 @contextmanager
