@@ -11,8 +11,16 @@ from hydra import compose, initialize_config_dir
 
 from sign.commands.export import main
 from sign.config.settings import Settings
+from sign.diffusion.export import export as export_hops
 from sign.errors import SignError
 from sign.experiments.run import run
+
+QUICK = (*SMALL, "dataset.nodes=500", "dataset.edges=2000", "training.max_epochs=2")
+
+
+def folder_of(settings: Settings) -> Path:
+    (folder,) = (settings.output_dir / settings.dataset.name / settings.slug).iterdir()
+    return folder
 
 
 def export(*overrides: str) -> None:
@@ -25,11 +33,9 @@ def export(*overrides: str) -> None:
 def test_a_run_is_exported_with_its_metrics(
     configured: Callable[..., Settings], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = configured(*SMALL, "dataset.nodes=500", "dataset.edges=2000", "training.max_epochs=2")
-    numbers = run(settings)
-    (folder,) = (settings.output_dir / settings.dataset.name / settings.slug).iterdir()
-    here = (f"run={folder}", f"path={tmp_path / 'model'}")
-    export(*here, "optimize=int8")
+    settings = configured(*QUICK, "dataset.inductive=true")
+    numbers, folder = run(settings), folder_of(settings)
+    export(f"run={folder}", f"path={tmp_path / 'model'}", "optimize=int8")
     printed = capsys.readouterr().out
     assert f"test accuracy │     {numbers['test/accuracy']:.4f}" in printed
     assert "model.onnx" in printed
@@ -41,6 +47,20 @@ def test_a_run_is_exported_with_its_metrics(
     with pytest.raises(SignError, match=r"best\.ckpt: not a checkpoint of SIGN"):
         export(f"run={folder}", f"path={tmp_path / 'other'}")
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.slow
+def test_a_model_that_was_trained_on_a_pack_is_exported_without_the_graph(
+    configured: Callable[..., Settings], tmp_path: Path
+) -> None:
+    source = configured(*QUICK).precomputation
+    export_hops(source, *source.run(), tmp_path / "pack")
+    model = (override for override in QUICK if not override.startswith("dataset"))
+    settings = configured("dataset=pack", f"dataset.path={tmp_path / 'pack'}", *model)
+    numbers = run(settings)
+    export(f"run={folder_of(settings)}", f"path={tmp_path / 'model'}", "format=torch")
+    metrics = json.loads((tmp_path / "model" / "model.json").read_text())["metrics"]
+    assert metrics["test/accuracy"]["exported"] == pytest.approx(numbers["test/accuracy"], abs=0.01)
 
 
 def test_a_wrong_request_is_one_message(tmp_path: Path) -> None:
