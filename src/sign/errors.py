@@ -38,20 +38,20 @@ class MissingData(SignError):
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """Return a question that names the choices nearest to a misspelt one, or nothing if none is near.
 
-    Of dotted names, the last parts are compared as well.
+    Of dotted names, the last parts are compared as well; in the same section, they alone.
 
     >>> did_you_mean("training.dropuot", ["model.dropout", "model.p", "training.patience"])
     'did you mean model.dropout?'
+    >>> did_you_mean("dataset.pth", ["dataset.name", "dataset.split_seed"])
+    ''
     """
-    scores = {choice: max(_similarity(name, choice), _similarity(_last(name), _last(choice))) for choice in choices}
+    scores = {choice: _similarity(name, choice) for choice in choices}
     cutoff = max(0.6, max(scores.values(), default=0.0) - 0.15)
     near = sorted((choice for choice in scores if scores[choice] >= cutoff), key=lambda choice: -scores[choice])
     return f"did you mean {', '.join(near[:3])}?" if near else ""
 
 
-def _similarity(first: str, second: str) -> float:
-    return SequenceMatcher(None, first.lower(), second.lower()).ratio()
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+def _similarity(name: str, choice: str) -> float:
+    (section, _, last), (other, _, choice_last) = name.rpartition("."), choice.rpartition(".")
+    pairs = [(last, choice_last)] if section and section == other else [(last, choice_last), (name, choice)]
+    return max(SequenceMatcher(None, first.lower(), second.lower()).ratio() for first, second in pairs)
