@@ -6,6 +6,7 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from common.paths import REPOSITORY
@@ -17,9 +18,14 @@ Sign = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def sign(tmp_path_factory: pytest.TempPathFactory) -> Sign:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the command is used, outside of the checkout."""
+    return tmp_path_factory.mktemp("package")
+
+
+@pytest.fixture(scope="module")
+def sign(folder: Path) -> Sign:
     """The ``sign`` command of a new environment that has the wheel, and the dependencies of this one."""
-    folder = tmp_path_factory.mktemp("package")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(REPOSITORY)
         wheel = folder / build_wheel(str(folder))
@@ -57,7 +63,18 @@ def test_an_unknown_command_is_one_message(sign: Sign) -> None:
 
 
 @pytest.mark.slow
-def test_the_installed_command_trains(sign: Sign) -> None:
-    trained = sign("train", "dataset=cora", "model.p=1", "training.max_epochs=1", "logger=csv")
+def test_the_installed_command_trains_predicts_and_exports(sign: Sign, folder: Path) -> None:
+    small = ("model.p=1", "training.max_epochs=1", "logger=csv")
+    trained = sign("train", "dataset=cora", *small)
     assert trained.returncode == 0, trained.stderr
     assert "SIGN(1,0,0) on cora" in trained.stdout
+    (run,) = folder.glob("outputs/cora/*/*")
+    predicted = sign("predict", f"run={run}", "output=predictions.csv")
+    assert predicted.returncode == 0, predicted.stderr
+    assert len((folder / "predictions.csv").read_text().splitlines()) == 2708 + 1
+    exported = sign("export", f"run={run}", "path=model", "measure=false")
+    assert exported.returncode == 0, exported.stderr
+    assert (folder / "model" / "model.json").is_file()
+    help_text = sign("predict", "--help").stdout
+    assert "sign predict run=" in help_text
+    assert "python src" not in help_text
