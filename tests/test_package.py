@@ -58,8 +58,7 @@ def test_the_installed_command_lists_its_commands(sign: Sign) -> None:
 def test_an_unknown_command_is_one_message(sign: Sign) -> None:
     unknown = sign("tain")
     assert unknown.returncode == 1
-    assert unknown.stderr.startswith("error: tain: no such command; choose one of describe, ")
-    assert unknown.stderr.count("\n") == 1
+    assert unknown.stderr == "error: tain: no such command; did you mean train?\n"
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from sign.config.choices import check_choices, no_such_choice, no_such_setting
 from sign.config.identity import flatten
 from sign.config.instantiate import allowed_targets
 from sign.config.overrides import add_to_run, check_flags, expand_home, normalize_override
-from sign.errors import SignError
+from sign.errors import SignError, did_you_mean
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
 from sign.search.worker import as_worker
@@ -106,7 +106,8 @@ def main() -> None:
         sys.argv = [str(commands[name]), *sys.argv[2:]]
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
-        print_to_stderr(f"error: {no_such_choice(name, name, commands)}")
+        advice = did_you_mean(name, commands) or f"choose one of {', '.join(commands)}"
+        print_to_stderr(f"error: {name}: no such command; {advice}")
         sys.exit(1)
 
 
