@@ -29,13 +29,43 @@ experiments     settings ▶ run folder
 report          run folders ▶ HTML and Markdown
 transforms      SIGN as a transform of PyG
 testing         small graphs for tests and doctests
+estimator       SIGN in the style of scikit-learn, for programs and notebooks
 search          hyperparameter search
 reproduction    tables and figures of the paper
 commands        one file per command
 cli             what all commands share: parsing, logging, exit codes
 =============== =========================================================================================
 
-Importing ``sign`` is cheap: torch, numba and scipy are imported by the modules that use them.
+Importing ``sign`` is cheap: torch, numba and scipy are imported by the modules that use them, and the names below by
+their first use.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sign.config.in_memory import load_dataset
+    from sign.errors import SignError
+    from sign.estimator import SIGNClassifier
+    from sign.experiments.diffuse import diffuse
+    from sign.graph.graph import Graph
+
 __version__ = "0.1.0"
+__all__ = ["Graph", "SIGNClassifier", "SignError", "diffuse", "load_dataset"]
+_MODULES = {
+    "Graph": "sign.graph.graph",
+    "SIGNClassifier": "sign.estimator",
+    "SignError": "sign.errors",
+    "diffuse": "sign.experiments.diffuse",
+    "load_dataset": "sign.config.in_memory",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

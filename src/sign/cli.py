@@ -3,7 +3,6 @@
 import ast
 import functools
 import os
-import re
 import runpy
 import sys
 import traceback
@@ -13,13 +12,13 @@ from typing import Any, NoReturn
 import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+from hydra.errors import HydraException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
 
 from sign import __version__
-from sign.config.choices import check_choices, no_such_choice, no_such_setting
-from sign.config.identity import flatten
+from sign.config.choices import check_choices, no_such_choice
+from sign.config.composition_errors import composition_message
 from sign.config.instantiate import allowed_targets
 from sign.config.overrides import add_to_run, check_flags, expand_home, normalize_override
 from sign.errors import SignError, did_you_mean
@@ -124,33 +123,11 @@ def error_message(error: BaseException) -> str:
     """Return one line for an expected error: what is wrong, which value, what to do."""
     if isinstance(error, SignError):
         return str(error).replace("\n", "\\n")
-    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
-        group, _, name = error.missing_cfg_file.rpartition("/")
-        return str(no_such_choice(f"{group}={name}", name, error.options))
-    if isinstance(error, OverrideParseException):
-        return f"{error.override}: cannot be parsed as name=value (quote special characters)"
-    if isinstance(error, MissingMandatoryValue):
-        return f"{error.full_key}: has no default; set {error.full_key}=…"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     if _is_out_of_memory(error):
         return f"not enough memory ({' '.join(str(error).split())}); use a smaller graph, network or batch"
-    if match := re.match(r"Unknown plugin class : '(.*)'", f"{error}"):
-        return f"_target_={match[1]}: not a plugin of Hydra; choose hydra/launcher=slots or hydra/sweeper=study"
-    if (match := re.match(r"Could not override '([^']+)'", f"{error}")) and "Did you mean" not in f"{error}":
-        return str(no_such_setting(match[1], _settings_beside(error.__cause__)))
-    text = error.__cause__ or error if isinstance(error, HydraException) else error
-    return " ".join(str(text).split())
-
-
-def _settings_beside(error: BaseException | None) -> list[str]:
-    """The settings of the configuration in which OmegaConf did not find a name, without Hydra's own."""
-    node = getattr(error, "parent_node", None)
-    if node is None:
-        return []
-    plain: Any = OmegaConf.to_container(node._get_root())
-    plain.pop("hydra", None)
-    return [*plain, *flatten(plain)]
+    return composition_message(error)
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -94,12 +94,17 @@ def create_run_folder(settings: Settings, data: SIGNDataModule) -> Path:
         elif resumed := run_folder_of(settings.ckpt_path):
             folder = resumed
         else:
-            parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
-            folder = create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
+            folder = new_run_folder(settings)
         write_text(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.create(settings.config)))
         if not (folder / RUN).exists():  # a resumed run keeps its description
             write_json(folder / RUN, describe(settings, data))
     return folder
+
+
+def new_run_folder(settings: Settings) -> Path:
+    """Create an empty folder under ``paths.output_dir``, named by data set, model, time and seed."""
+    parent = settings.output_dir.resolve() / settings.dataset.name / settings.slug
+    return create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
 
 
 def describe(settings: Settings, data: SIGNDataModule) -> dict[str, Any]:

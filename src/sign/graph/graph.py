@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,111 @@ class Graph:
         self._check_features()
         self._check_splits()
         self._check_labels()
+
+    @classmethod
+    def from_edges(
+        cls,
+        edge_index: Any,
+        x: Any,
+        y: Any = None,
+        *,
+        train: Any = None,
+        val: Any = None,
+        test: Any = None,
+        weights: Any = None,
+        directed: bool = False,
+        inductive: bool = False,
+        class_names: Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        node_ids: Any = None,
+        name: str = "graph",
+    ) -> "Graph":
+        """Build a graph from arrays of numpy, torch or scipy.
+
+        Parameters
+        ----------
+        edge_index
+            Edges between nodes 0, 1, … as integers, 2 × m or m × 2, two arrays ``(source, target)``, or a sparse
+            adjacency of scipy or torch, whose values are weights unless all are one. Edges of an undirected graph may
+            be listed once or in both directions.
+        x
+            Features, one row per node; a sparse matrix of scipy stays sparse.
+        y
+            Labels: numbers of classes (-1: unknown), names of classes (None: unknown), or a 0/1 matrix with one
+            column per label. None: no node has one, as in a graph that is only scored.
+        train, val, test
+            The nodes of each split, as a mask or as indices.
+        weights
+            One positive number per edge.
+        class_names, feature_names, node_ids
+            What classes, features and nodes are called. Without ``class_names``, labels that are text name them.
+
+        Examples
+        --------
+        >>> graph = Graph.from_edges([[0, 1, 2], [1, 2, 3]], np.eye(4), ["a", "b", "a", None], train=[0, 1], val=[2])
+        >>> graph.nodes, graph.edges, graph.class_names, graph.labels
+        (4, 3, ('a', 'b'), array([ 0,  1,  0, -1]))
+        """
+        from sign.graph import build
+
+        features = build.features_of(x)
+        nodes = features.shape[0]
+        labels = build.labels_of(y, class_names, nodes)
+        return cls(
+            name=name,
+            adjacency=build.adjacency_of(edge_index, weights, nodes, directed),
+            features=features,
+            labels=labels.values,
+            classes=labels.classes,
+            train=build.split_of("train", train, nodes),
+            val=build.split_of("val", val, nodes),
+            test=build.split_of("test", test, nodes),
+            directed=directed,
+            inductive=inductive,
+            class_names=labels.names,
+            feature_names=tuple(map(str, feature_names if feature_names is not None else ())),
+            node_ids=build.ids_of(node_ids, nodes),
+        )
+
+    @classmethod
+    def from_pyg(cls, data: Any, **options: Any) -> "Graph":
+        """Build a graph from a ``Data`` object of PyG.
+
+        Its ``x``, ``edge_index`` or ``adj_t``, ``edge_weight``, ``y``, ``train_mask``, ``val_mask``, ``test_mask``
+        and, if present, ``class_names``, ``feature_names`` and ``node_ids`` are used. ``options`` are those of
+        :meth:`from_edges`, and replace what the object has.
+        """
+        from sign.graph.build import pyg_arguments
+
+        return cls.from_edges(**{"name": "pyg", **pyg_arguments(data), **options})
+
+    @classmethod
+    def from_networkx(
+        cls,
+        g: Any,
+        features: str = "x",
+        labels: str = "y",
+        split: str = "split",
+        weight: str = "weight",
+        **options: Any,
+    ) -> "Graph":
+        """Build a graph from a graph of networkx, whose nodes are numbered in its order.
+
+        Parameters
+        ----------
+        features, labels, split
+            The attributes of nodes with a number or a row of numbers, a label, and ``train``, ``val`` or ``test``;
+            labels and splits may be missing.
+        weight
+            The attribute of edges with their weight; where it is missing, the weight is one.
+        options
+            Those of :meth:`from_edges`, which replace what the graph has.
+        """
+        from sign.graph.build import networkx_arguments
+
+        return cls.from_edges(
+            **{"name": "networkx", **networkx_arguments(g, features, labels, split, weight), **options}
+        )
 
     @property
     def nodes(self) -> int:

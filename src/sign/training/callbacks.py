@@ -21,6 +21,7 @@ from sign.system.console import ProgressLines, progress
 
 REFRESH = 0.1  # seconds between two updates of the progress bar
 LINE = ("train/loss", "val/loss", *(f"val/{name}" for name in SCORES))  # metrics of a progress line
+LIGHTNING_LOGGERS = ("pytorch_lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric")
 SAVE_EVERY = 10.0  # seconds of training that an interrupted run may have to repeat
 
 
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 def silence_lightning() -> None:
     """Leave out Lightning's own messages."""
-    for name in ("pytorch_lightning", "lightning.pytorch", "lightning.fabric", "lightning_fabric"):
+    for name in LIGHTNING_LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric")
 
