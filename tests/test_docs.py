@@ -12,6 +12,7 @@ from common.paths import REPOSITORY
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
+import sign
 from sign.config.overrides import GLOBAL, normalize_override
 
 CONF = REPOSITORY / "conf"
@@ -143,8 +144,12 @@ def defined(module: Path) -> set[str]:
     return names
 
 
+PUBLIC = re.compile(rf"^sign\.({'|'.join(sign.__all__)})\b")  # names that the package itself has
+
+
 def exists(name: str) -> bool:
     """Whether a dotted name is a module, or a function, class or method of one; nothing is imported."""
+    name = PUBLIC.sub(lambda match: f"{sign._MODULES.get(match[1], 'sign')}.{match[1]}", name)
     path = REPOSITORY / "src" / Path(*name.split("."))
     if path.is_dir() or path.with_suffix(".py").is_file():
         return True

@@ -243,7 +243,8 @@ class SIGNClassifier:
 
     def _trained(self, settings: Settings, folder: Path, metrics: dict[str, float]) -> Self:
         """Take what was trained."""
-        model = TrainedModel.load(folder)
+        with isolated():
+            model = TrainedModel.load(folder)
         self.classes_ = np.array(model.class_names) if model.class_names else np.arange(model.classes)
         self.metrics_, self.run_folder_ = metrics, folder
         self._model, self._settings = model, settings

@@ -1,6 +1,6 @@
 """Settings of a program that trains on, or diffuses, a graph of its own: composed and checked as those of a command."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sign.runs import Run
 
 BASE = ("tuned=null", "logger=csv")  # a graph of one's own has no tuned settings
 REFUSED = ("dataset", "experiment", "tuned", "hparams_search", "runs", "ckpt_path")
+OF_THE_MODEL = ("model", "training", "scaling", "store", "trainer")  # sections that change its numbers
 OF_THE_MACHINE = ("dataset", "engine", "logger", "paths", "trainer")  # sections that a saved run does not bring along
 
 
@@ -76,16 +77,19 @@ def saved_config(run: Path) -> DictConfig:
     return OmegaConf.merge(cfg)  # type: ignore[return-value]
 
 
-def as_overrides(config: dict[str, Any], known: Iterable[str]) -> tuple[str, ...]:
+def as_overrides(config: dict[str, Any], known: Collection[str]) -> tuple[str, ...]:
     """Return the overrides that make a resolved configuration from the defaults, except for the ``known`` settings."""
     defaults: Any = OmegaConf.to_container(_compose(BASE), resolve=True)
     ours, theirs = (
-        {name: value for name, value in flatten(each).items() if changes_numbers(name) and name not in known}
-        for each in (config, defaults)
+        {
+            name: value
+            for name, value in flatten({section: settings[section] for section in OF_THE_MODEL}).items()
+            if changes_numbers(name) and name not in known
+        }
+        for settings in (config, defaults)
     )
-    kept = {name: value for name, value in ours.items() if not name.startswith("dataset.")}
-    changed = [override(f"++{name}", value) for name, value in kept.items() if theirs.get(name, ...) != value]
-    return (*changed, *(f"~{name}" for name in theirs if name not in kept and not name.startswith("dataset.")))
+    changed = [override(f"++{name}", value) for name, value in ours.items() if theirs.get(name, ...) != value]
+    return (*changed, *(f"~{name}" for name in theirs if name not in ours))
 
 
 def load_dataset(name: str, **settings: Any) -> Graph:

@@ -10,6 +10,7 @@ from sign.config.configure import configure
 from sign.config.identity import flatten
 from sign.config.overrides import SECTIONS_OF_RUN
 from sign.config.settings import Settings
+from sign.errors import SignError
 from sign.runs import Run
 
 FOLLOWS = {"paths.store_dir": "store.root", "paths.data_dir": "dataset.data_dir"}
@@ -34,4 +35,9 @@ def trained_settings(run: Path, cfg: DictConfig) -> Settings:
     for source, target in FOLLOWS.items():
         if source in named and target not in named and OmegaConf.select(config, target) is not None:
             OmegaConf.update(config, target, OmegaConf.select(config, source))
+    if "_target_" not in config.dataset:
+        raise SignError(
+            f"run={run}: was trained on the graph {config.dataset.get('name')} of a program, which no file has; "
+            "name a graph, as in dataset=custom dataset.path=…"
+        )
     return configure(config, overrides=())

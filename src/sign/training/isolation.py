@@ -2,12 +2,13 @@
 
 import logging
 import os
+import random
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import torch
-from pytorch_lightning.utilities.seed import isolate_rng
 
 from sign.training.callbacks import LIGHTNING_LOGGERS
 
@@ -20,10 +21,17 @@ def isolated() -> Iterator[None]:
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     benchmark = torch.backends.cudnn.benchmark
     levels = {name: logging.getLogger(name).level for name in LIGHTNING_LOGGERS}
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
     try:
-        with isolate_rng(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             yield
     finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+        torch.set_rng_state(states[2])
+        if devices:
+            torch.cuda.set_rng_state_all(devices)
         torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
         torch.backends.cudnn.benchmark = benchmark
         for name, level in levels.items():
