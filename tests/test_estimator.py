@@ -12,12 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import hydra
 import numpy as np
 import pytest
 import sklearn.base
 import torch
 import yaml
 from common.paths import REPOSITORY
+from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 from torch_geometric.data import Data
 
@@ -190,7 +192,7 @@ def test_what_cannot_work_says_what_to_do(named: Graph, model: SIGNClassifier) -
     with pytest.raises(SignError, match=r"a Data is not a sign\.Graph; build one with Graph\.from_edges, from_pyg"):
         SIGNClassifier().fit(data)
     empty = replace(named, train=np.empty(0, np.int64))
-    with pytest.raises(SignError, match="graph: a split is empty; give train, val and test"):
+    with pytest.raises(SignError, match="graph: the train split is empty; give the graph train, val and test nodes"):
         SIGNClassifier().fit(empty)
     with pytest.raises(SignError, match="split=dev: choose one of train, val, test"):
         model.score(named, "dev")
@@ -211,6 +213,12 @@ def test_the_program_around_it_is_left_alone(named: Graph, capfd: pytest.Capture
     model.score(named)
     assert state() == before
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_program_may_use_hydra_itself(named: Graph, tmp_path: Path) -> None:
+    with hydra.initialize_config_dir(str(tmp_path)):
+        assert SIGNClassifier(**SMALL).fit(named).run_folder_.exists()
+        assert GlobalHydra.instance().is_initialized()
 
 
 def test_hops_are_those_of_the_transform(named: Graph, tmp_path: Path) -> None:
@@ -234,3 +242,14 @@ def test_importing_the_package_is_cheap() -> None:
     assert all(getattr(sign, name) for name in sign.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = sign.nothing  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (REPOSITORY / "docs" / "python-api.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(page.partition("```python\n")[2].partition("```")[0], names)
+    assert list(names["hops"]) == ["X", "p1", "p2", "p3", "s1"]
+    assert names["model"].score(names["graph"], "test") > 0.8
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

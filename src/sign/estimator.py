@@ -168,8 +168,7 @@ class SIGNClassifier:
             If a parameter or the graph is not valid.
         """
         _check(graph)
-        if not len(graph.train) or not len(graph.val) or not len(graph.test):
-            raise SignError(f"{graph.name}: a split is empty; give train, val and test to fit a model")
+        _check_splits(graph)
         cfg = composed({setting: getattr(self, name) for name, setting in SETTINGS.items()}, self.overrides)
         settings = on_graph(configured(cfg, self._scratch, self.store, self.folder), graph)
         with isolated():
@@ -196,12 +195,11 @@ class SIGNClassifier:
         return self._scores(graph, embed=True)
 
     def score(self, graph: Graph, split: str = "test") -> float:
-        """Return the accuracy on a split of a graph, or the micro-F1 of several labels."""
+        """Return the accuracy on a split of a graph that has all three, or the micro-F1 of several labels."""
         model = self._fitted(graph)
         if split not in SPLITS:
             raise SignError(f"split={split}: choose one of {', '.join(SPLITS)}")
-        if not len(graph.nodes_of(split)):
-            raise SignError(f"{graph.name}: the {split} split is empty; give it to Graph.from_edges")
+        _check_splits(graph)
         with isolated():
             metrics = evaluate(replace(self._settings, dataset=InMemory.of(graph)), model, (split,))
         return metrics[f"{split}/{'micro_f1' if model.multilabel else 'accuracy'}"]
@@ -274,6 +272,12 @@ class SIGNClassifier:
             hops = hops_of(settings, model, graph, np.arange(graph.nodes))
             rows = StoredRows(hops, SELECTED, model.hop_scaling)
             return np.concatenate([values for _, values in scores(rows, score)])
+
+
+def _check_splits(graph: Graph) -> None:
+    for split in SPLITS:
+        if not len(graph.nodes_of(split)):
+            raise SignError(f"{graph.name}: the {split} split is empty; give the graph train, val and test nodes")
 
 
 def _check(graph: Any) -> None:

@@ -7,8 +7,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -42,14 +42,28 @@ SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "trainin
 
 def compose(*overrides: str) -> DictConfig:
     """Return the configuration of a training command, in any program: ``compose("dataset=cora", "model.p=4")``."""
-    initialized = GlobalHydra.instance().is_initialized()  # by the command that runs
-    with nullcontext() if initialized else hydra.initialize_config_dir(str(CONF)):
+    with _our_hydra():
         cfg = hydra.compose("train", overrides=list(map(normalize_override, overrides)), return_hydra_config=True)
         check_choices(cfg.hydra, GlobalHydra.instance().config_loader())
     with open_dict(cfg):
         del cfg["hydra"]
     expand_home(cfg)
     return cfg
+
+
+@contextmanager
+def _our_hydra() -> Iterator[None]:
+    """Use Hydra as the command that runs has initialised it, or else for the moment; a program may use it itself."""
+    theirs = GlobalHydra.instance().hydra
+    if theirs and any(str(CONF) in str(entry.path) for entry in theirs.config_loader.get_search_path().get_path()):
+        yield
+        return
+    GlobalHydra.instance().clear()
+    try:
+        with hydra.initialize_config_dir(str(CONF)):
+            yield
+    finally:
+        GlobalHydra.instance().hydra = theirs
 
 
 def override(name: str, value: Any) -> str:
