@@ -114,6 +114,13 @@ def test_another_graph_needs_the_same_features_only(named: Graph, model: SIGNCla
         model.predict(narrow)
 
 
+def test_an_inductive_graph_is_scored_as_a_whole() -> None:
+    graph = communities(inductive=True)
+    model = SIGNClassifier(**SMALL, feature_scaling="standardize").fit(graph)
+    assert model.predict(graph).dtype.kind == "i"
+    assert (model.predict(graph)[graph.test] == graph.labels[graph.test]).mean() == model.score(graph, "test")
+
+
 def test_several_labels_give_a_matrix() -> None:
     labels = np.stack([np.repeat([0, 1], 20), np.repeat([1, 0], 20), np.tile([0, 1], 20)], axis=1)
     graph = communities(labels, class_names=["a", "b", "c"])
@@ -144,6 +151,7 @@ def test_a_saved_model_is_a_run_folder(named: Graph, model: SIGNClassifier, tmp_
         trained_settings(folder, OmegaConf.create())
 
 
+@pytest.mark.slow
 def test_a_loaded_model_knows_its_overrides(named: Graph, tmp_path: Path) -> None:
     overrides = ["model.activation=prelu", "operator@model.operators.s=heat", "model.s=1"]
     model = SIGNClassifier(**SMALL, overrides=overrides).fit(named)
@@ -154,6 +162,9 @@ def test_a_loaded_model_knows_its_overrides(named: Graph, tmp_path: Path) -> Non
 
 def test_a_damaged_folder_is_one_message(tmp_path: Path) -> None:
     with pytest.raises(SignError, match=r"is not the folder of a run: it has no config\.yaml"):
+        SIGNClassifier.load(tmp_path)
+    (tmp_path / "config.yaml").write_text("seed: 0\n")
+    with pytest.raises(SignError, match="model=None: a run needs this section"):
         SIGNClassifier.load(tmp_path)
 
 

@@ -54,7 +54,7 @@ def configured(cfg: DictConfig, scratch: Path, store: str | Path | None, folder:
     recorded |= {"output_dir": str(folder)} if folder is not None else {}
     cfg.paths.store_dir = str(scratch / "store" if store is None else store)
     cfg.paths.output_dir = str(scratch / "outputs" if folder is None else folder)
-    cfg.store.root = cfg.paths.store_dir
+    OmegaConf.update(cfg, "store.root", cfg.paths.store_dir, force_add=True)
     settings = configure(cfg, overrides=())
     config = settings.config
     changed = {"paths": recorded, "store": {**config["store"], "root": recorded["store_dir"]}}
@@ -73,8 +73,7 @@ def saved_config(run: Path) -> DictConfig:
     """Return the configuration of a run folder for use on this machine."""
     defaults = _compose(BASE)
     machine: Any = {name: defaults[name] for name in OF_THE_MACHINE}
-    cfg = OmegaConf.create({**Run(run).config, **machine, "ckpt_path": None, "runs": 1})
-    return OmegaConf.merge(cfg)  # type: ignore[return-value]
+    return OmegaConf.create({**Run(run).config, **machine, "ckpt_path": None, "runs": 1})
 
 
 def as_overrides(config: dict[str, Any], known: Collection[str]) -> tuple[str, ...]:
