@@ -13,11 +13,11 @@ import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from sign import __version__
-from sign.config.choices import check_choices, no_such_choice
+from sign.config.choices import check_choices
 from sign.config.composition_errors import composition_message
 from sign.config.instantiate import allowed_targets
 from sign.config.overrides import add_to_run, check_flags, expand_home, normalize_override
