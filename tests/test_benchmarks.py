@@ -3,7 +3,7 @@
 from dataclasses import replace
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -54,3 +54,19 @@ def test_diffusion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "scipy": {"product", "two_hops"},
         "pyg": {"two_hops"},
     }
+
+
+def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    defaults = benchmark("defaults")
+    source = ["dataset=communities", "dataset.nodes=300", "dataset.edges=1200", "dataset.features=7"]
+    monkeypatch.setitem(defaults.SOURCES, "small", (source, True))
+    options = SimpleNamespace(folder=tmp_path, data_dir=tmp_path, limit=2, trials=1)
+    small = defaults.Bench("small", options)
+    assert small.profile.training_rows == len(SMALL.load().train)
+    best, _ = small.search()
+    metrics = small.measure("mlp", {}, seed=0)
+    assert len(small.finished) == 2
+    monkeypatch.setattr(defaults, "run", None)  # a second command finds all runs
+    again = defaults.Bench("small", options)
+    assert again.search()[0] == best
+    assert again.measure("mlp", {}, seed=0) == metrics

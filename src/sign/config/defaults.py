@@ -16,8 +16,8 @@ from sign.graph.profile import Profile
 
 AUTO = "auto"
 MANY_ROWS = 1000  # training rows from which an epoch has several batches
-DECAY = 0.1  # weight decay times training rows: a prior counts less, the more data there are
-MAX_DECAY = 0.0005  # of the smallest graphs
+DECAY = 0.3  # weight decay times training rows: a prior counts less, the more data there are
+MAX_DECAY = 0.005  # of the smallest graphs
 MIN_DIRECTIONS = 4  # columns from which the direction of a row tells more than its length
 
 
