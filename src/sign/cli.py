@@ -116,7 +116,7 @@ def _exit(error: BaseException) -> NoReturn:
         sys.exit(0)
     if not launched_rank():  # else rank 0 prints it
         print_to_stderr(f"error: {error_message(error)}")
-    sys.exit(1)
+    sys.exit(error.exit_code if isinstance(error, SignError) else 1)
 
 
 def error_message(error: BaseException) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 
 
 class SignError(Exception):
-    """An error whose message is one line for the user; the commands print it and exit with code 1."""
+    """An error whose message is one line for the user; the commands print it and exit with this code."""
+
+    exit_code = 1
 
 
 def reason(error: BaseException) -> str:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+from sign.errors import SignError
 from sign.search.worker import as_worker
 
 
@@ -46,4 +47,8 @@ def main() -> float:
 
 
 if __name__ == "__main__":
-    as_worker(main)()
+    try:
+        as_worker(main)()
+    except SignError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -16,13 +16,15 @@ import pytest
 from common.paths import REPOSITORY
 from common.search import SPACE, search
 from omegaconf import OmegaConf
-from optuna.distributions import CategoricalDistribution, IntDistribution
-from optuna.trial import TrialState
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.trial import Trial, TrialState
 
 from sign.errors import SignError
+from sign.search import study_db
 from sign.search.db_lock import DBLock
 from sign.search.sampler import make_sampler
 from sign.search.slots import make_slots
+from sign.search.space import suggest
 from sign.search.study_db import MAX_ATTEMPTS, StudyDB
 
 
@@ -185,6 +187,29 @@ def test_a_trial_killed_before_it_was_handed_out_gets_its_missing_values(tmp_pat
     assert trial is not None
     assert (trial.number, trial.params["x"], list(trial.params)) == (0, x, ["x", "y", "z"])
     assert db.read_trials()[0].distributions == space
+
+
+@pytest.mark.parametrize("kept", range(4))
+def test_a_kill_while_values_are_drawn_does_not_change_them(
+    kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = partial(make_sampler, OmegaConf.create({"_target_": "optuna.samplers.TPESampler", "seed": 0}))
+    space = {name: IntDistribution(1, 1000) for name in "wxyz"}
+    expected = StudyDB(tmp_path / "alone", "study", space, 1, sampler=make).next_trial("cpu")
+    killed = StudyDB(tmp_path, "study", space, 1, sampler=make)
+
+    def kill(trial: Trial, distributions: dict[str, BaseDistribution]) -> None:
+        suggest(trial, dict(list(distributions.items())[:kept]))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(study_db, "suggest", kill)
+        with pytest.raises(KeyboardInterrupt):
+            killed.next_trial("cpu")
+    resumed = StudyDB(tmp_path, "study", space, 1, sampler=make).next_trial("cpu")
+    assert expected is not None
+    assert resumed is not None
+    assert (resumed.number, resumed.params) == (0, expected.params)
 
 
 JOINED = """

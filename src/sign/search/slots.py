@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import FieldError
-from sign.search.worker import EXIT_DISK_FULL, PARENT, RESULT
+from sign.search.worker import PARENT, RESULT, DiskFull
 from sign.system import memory
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -81,7 +81,7 @@ class Worker:
                 value, reason = json.loads((self.folder / RESULT_FILE).read_text())["value"], ""
         if value is not None and not math.isfinite(value):
             value, reason = None, f"the result was {value}"
-        return Outcome(value, reason or None, self.seconds, code == EXIT_DISK_FULL)
+        return Outcome(value, reason or None, self.seconds, code == DiskFull.exit_code)
 
 
 class SlotPool:

@@ -159,11 +159,16 @@ class StudyDB:
         if not any(trial.state == TrialState.WAITING for trial in trials):
             if len(trials) >= self.total:
                 return None
-            if len(trials) < len(self.queue):
-                self.study.enqueue_trial(dict(self.queue[len(trials)]))
-        if self.sampler:
-            self.study.sampler = self.sampler(len(trials))
+            queued = len(trials) < len(self.queue)
+            self.study.enqueue_trial(dict(self.queue[len(trials)]) if queued else self._draw(trials))
         return self.study.ask()
+
+    def _draw(self, trials: Sequence[FrozenTrial]) -> dict[str, Any]:
+        """Draw the values of the next trial in memory: the database then has all of them or none, also after a kill."""
+        sampler = self.sampler(len(trials)) if self.sampler else None
+        copy = optuna.create_study(direction=self.direction, sampler=sampler)
+        copy.add_trials(trials)
+        return dict(copy.ask(self.distributions).params)
 
     def _orphaned_trial(self) -> Trial | None:
         running = [trial for trial in self.read_trials() if trial.state == TrialState.RUNNING]

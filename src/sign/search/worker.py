@@ -9,12 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sign.errors import SignError
 from sign.system.atomic_files import is_disk_full, write_json
 
 RESULT = "SIGN_RESULT"  # environment variable: the file to write
 PARENT = "SIGN_PARENT"  # environment variable: the process that started this one
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-EXIT_DISK_FULL = os.EX_IOERR  # exit code of a worker that found the disk full: a file could not say so
+
+
+class DiskFull(SignError):
+    """A full disk, of which the search learns by the exit code of its worker: a file could not be written."""
+
+    exit_code = os.EX_IOERR
 
 
 def as_worker(main: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,8 +41,7 @@ def as_worker(main: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if not is_disk_full(error):
                 raise
-            print(f"error: {error}", file=sys.stderr)
-            sys.exit(EXIT_DISK_FULL)
+            raise DiskFull(str(error)) from error
         return value
 
     return with_result
