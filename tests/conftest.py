@@ -1,7 +1,8 @@
 """Fixtures and settings that all tests share."""
 
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("sign", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("sign")
+
+
+@pytest.fixture(autouse=True)
+def quiet_library() -> Iterator[None]:
+    """Undo what a command that ran in this process did to the logger: the library itself prints nothing."""
+    logger = logging.getLogger("sign")
+    handlers, level = list(logger.handlers), logger.level
+    yield
+    logger.handlers[:] = handlers
+    logger.setLevel(level)
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_help_teaches_without_the_slow_libraries(tmp_path: Path) -> None:
     result = command(tmp_path, "--help", PYTHONPROFILEIMPORTTIME="1")
     assert result.returncode == 0
     assert not imports(result.stderr) & set(SLOW)
-    for taught in ("python src/train.py", "communities, cora", "ckpt_path", "inception_units"):
+    for taught in ("src/train.py model.p=4", "communities, cora", "ckpt_path", "inception_units"):
         assert taught in result.stdout
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from typing import Any
 
+NEAR = 0.6  # similarity from which a choice is suggested
+
 
 class SignError(Exception):
     """An error whose message is one line for the user; the commands print it and exit with this code."""
@@ -40,7 +42,7 @@ class MissingData(SignError):
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """Return a question that names the choices nearest to a misspelt one, or nothing if none is near.
 
-    Of dotted names, the last parts are compared as well; in the same section, they alone.
+    Of dotted names, the last parts are compared as well; in the same section, they have to be near themselves.
 
     >>> did_you_mean("training.dropuot", ["model.dropout", "model.p", "training.patience"])
     'did you mean model.dropout?'
@@ -48,12 +50,14 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     ''
     """
     scores = {choice: _similarity(name, choice) for choice in choices}
-    cutoff = max(0.6, max(scores.values(), default=0.0) - 0.15)
+    cutoff = max(NEAR, max(scores.values(), default=0.0) - 0.15)
     near = sorted((choice for choice in scores if scores[choice] >= cutoff), key=lambda choice: -scores[choice])
     return f"did you mean {', '.join(near[:3])}?" if near else ""
 
 
 def _similarity(name: str, choice: str) -> float:
     (section, _, last), (other, _, choice_last) = name.rpartition("."), choice.rpartition(".")
-    pairs = [(last, choice_last)] if section and section == other else [(last, choice_last), (name, choice)]
-    return max(SequenceMatcher(None, first.lower(), second.lower()).ratio() for first, second in pairs)
+    end = SequenceMatcher(None, last.lower(), choice_last.lower()).ratio()
+    if section == other and end < NEAR:
+        return end
+    return max(end, SequenceMatcher(None, name.lower(), choice.lower()).ratio())

@@ -67,7 +67,7 @@ def test_an_export_names_the_settings_that_were_chosen_by_the_graph(
     assert "scaling.features=standardize" in overrides
     assert automatic(configured(*overrides).config) == []
     classification, _ = configured(*overrides).precomputation.run()
-    assert classification.feature_scaling == "standardize"
+    assert classification.feature_scaling.method == "standardize"
 
 
 @pytest.mark.slow

@@ -13,9 +13,13 @@ from sign.config.identity import flatten
 from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
 from sign.graph.classification import NodeClassification
+from sign.graph.feature_scaling import FeatureScaling
 
 Configured = Callable[..., Settings]
-TOY = NodeClassification("toy", "", classes=2, multilabel=False, labels={}, scopes=[], profile=EXAMPLE)
+UNSCALED = FeatureScaling("none")
+TOY = NodeClassification(
+    "toy", "", classes=2, multilabel=False, labels={}, scopes=[], feature_scaling=UNSCALED, profile=EXAMPLE
+)
 
 
 @pytest.fixture

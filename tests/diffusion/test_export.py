@@ -45,7 +45,7 @@ def test_a_pack_keeps_the_names_of_classes(configured: Callable[..., Settings], 
         configured("dataset=custom", f"dataset.path={REPOSITORY / 'examples' / 'graph'}", "model.p=1"),
         tmp_path / "pack",
     )
-    classification = ExportedHops(name="x", path=str(tmp_path / "pack")).classification("none")
+    classification = ExportedHops(name="x", path=str(tmp_path / "pack")).classification("standardize")
     assert classification.class_names == ("crafts", "music", "sports")
 
 

@@ -89,7 +89,8 @@ def test_a_metric_that_the_validation_labels_do_not_have_is_refused(configured: 
         val = np.array(labels)
         toy = replace(data(multilabel=val.ndim == 2), classes=classes)
         toy = replace(toy, labels=toy.labels | {"val": val})
-        monitored = replace(settings, training=replace(settings.training, monitor=metric))
+        training = {**settings.config["training"], "monitor": metric}
+        monitored = replace(settings, config={**settings.config, "training": training})
         searched = replace(settings, search_metric=metric)
         for name, changed in (("training.monitor", monitored), ("search.metric", searched)):
             if metric in ("val/loss", "val/macro_f1", *(f"val/{own}" for own in defined)):

@@ -25,8 +25,8 @@ def check_choices(hydra: Any, loader: ConfigLoader) -> None:
             continue
         if any((folder / group / f"{choice}.yaml").is_file() for folder in added):  # hydra.searchpath
             continue
-        if key == "tuned" and key not in named and choice == f"{choices.dataset}_{choices.model}":
-            continue  # the default: tuned settings of this pair, if there are any
+        if key not in named and choice in (choices.dataset, f"{choices.dataset}_{choices.model}"):
+            continue  # an optional default: tuned settings of this pair, exceptions for this data set, if there are any
         raise no_such_choice(f"{key}={choice}", choice, loader.get_group_options(group))
 
 

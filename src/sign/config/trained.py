@@ -36,8 +36,9 @@ def trained_settings(run: Path, cfg: DictConfig) -> Settings:
         if source in named and target not in named and OmegaConf.select(config, target) is not None:
             OmegaConf.update(config, target, OmegaConf.select(config, source))
     if "_target_" not in config.dataset:
+        name = Run(run).description.get("dataset")
         raise SignError(
-            f"run={run}: was trained on the graph {config.dataset.get('name')} of a program, which no file has; "
+            f"run={run}: was trained on the graph {name} of a program, which no file has; "
             "name a graph, as in dataset=custom dataset.path=…"
         )
     return configure(config, overrides=())
