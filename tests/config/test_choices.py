@@ -48,6 +48,10 @@ def test_a_pair_without_tuned_settings_composes() -> None:
     assert compose("dataset=communities").dataset.name == "communities"
 
 
+def test_a_search_on_a_data_set_without_exceptions_composes() -> None:
+    assert compose("hparams_search=tpe", "dataset=communities").search.trials == 100
+
+
 def test_tuned_settings_can_be_switched_off() -> None:
     untuned, sign = compose("tuned=null"), hydra_of("~tuned")["model"]
     assert untuned.model.p == sign.p == 3

@@ -10,6 +10,9 @@ from sign.errors import SignError, did_you_mean
 from sign.runs import CONFIG
 from sign.system.program import CONF
 
+# groups of which a configuration takes by default the file for its data set and model, if there is any
+IF_ANY = {"tuned": "{dataset}_{model}", "hparams_search/tpe_for": "{dataset}"}
+
 
 def check_choices(hydra: Any, loader: ConfigLoader) -> None:
     """Raise unless every choice of a composed configuration exists; ``hydra`` is its section of that name.
@@ -25,8 +28,8 @@ def check_choices(hydra: Any, loader: ConfigLoader) -> None:
             continue
         if any((folder / group / f"{choice}.yaml").is_file() for folder in added):  # hydra.searchpath
             continue
-        if key not in named and choice in (choices.dataset, f"{choices.dataset}_{choices.model}"):
-            continue  # an optional default: tuned settings of this pair, exceptions for this data set, if there are any
+        if key not in named and choice == IF_ANY.get(group, "").format(**choices):
+            continue
         raise no_such_choice(f"{key}={choice}", choice, loader.get_group_options(group))
 
 
