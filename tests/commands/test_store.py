@@ -87,6 +87,12 @@ def test_an_export_needs_a_path(tmp_path: Path) -> None:
     assert result.stderr.startswith("error: path=null: action=export needs a new folder to write")
 
 
+def test_a_store_needs_a_folder(tmp_path: Path) -> None:
+    result = command(tmp_path, "paths.store_dir=null", program="store")
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: paths.store_dir=None: must be a non-empty string")
+
+
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().out.split())
 

@@ -54,6 +54,8 @@ def test_paths_below_the_home_folder_are_expanded_wherever_they_are_set() -> Non
         (["--dropout", "0.3"], "--dropout 0.3: not a flag; settings are written name=value: model.dropout=0.3"),
         (["--model.p", "seed=1"], "--model.p: not a flag; settings are written name=value: model.p=…"),
         (["--multi"], "--multi: no such flag; did you mean --multirun?"),
+        (["-c", "nope"], "-c nope: choose one of job, hydra, all"),
+        (["--cfg="], "--cfg : choose one of job, hydra, all"),
         (["-x"], "-x: no such flag; settings are written name=value"),
     ],
 )

@@ -110,7 +110,6 @@ def _reference(
     _check(features.ndim == 2 and features.shape[1] > 0 and bool(np.isfinite(features).all()), "features")
     used = sorted(chain(*splits.values())) if splits else []
     _check(len(set(used)) == len(used) and all(0 <= node < nodes for node in used), "splits")
-    _check(splits is None or bool(splits["train"]), "no training nodes")
     _check(all((labels[node] >= 0).all() for node in used), "a node in a split without a label")
     return Reference(adjacency, features, labels, splits)
 

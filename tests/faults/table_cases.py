@@ -49,6 +49,7 @@ def text_cases() -> Iterator[Case]:
         "self-loop": {"edges_csv": text([*edges, ["n3", "n3", "2"]])},
         "validation": {"nodes_csv": text(nodes).replace(",val,", ",validation,").replace(",train,", ",TRAIN,")},
         "integer features": {"nodes_csv": text([nodes[0], *([*row[:3], "1", "2", "3"] for row in nodes[1:])])},
+        "no training nodes": {"nodes_csv": text(nodes).replace(",train,", ",,")},
         "no edges but one": {"edges_csv": text(edges[:2])},
     }
     for name, files in loads.items():
@@ -97,7 +98,6 @@ def text_cases() -> Iterator[Case]:
         "no features": {"nodes_csv": text([row[:3] for row in nodes])},
         "no labels": {"nodes_csv": text([[row[0], *row[2:]] for row in nodes])},
         "an unknown split": {"nodes_csv": text(nodes).replace(",val,", ",dev,")},
-        "no training nodes": {"nodes_csv": text(nodes).replace(",train,", ",,")},
         "only spaces": {"edges_csv": "   \n  \n"},
         "an image": {"edges_csv": b"\x89PNG\r\n\x1a\n" + bytes(100)},
         "HTML": {"edges_csv": "<!doctype html><html><body>404 Not Found</body></html>\n"},

@@ -21,7 +21,7 @@ from sign.system.atomic_files import check_new_folder
 from sign.system.console import console
 from sign.system.program import command_line
 from sign.system.text_files import visible
-from sign.validation import Range, Validated
+from sign.validation import Range, Validated, check
 
 if TYPE_CHECKING:
     from sign.store.maintenance import Entry
@@ -47,7 +47,8 @@ def main(cfg: DictConfig) -> None:
     if request.action == "export":
         export(request, configure(cfg))
         return
-    root = Path(str(cfg.paths.store_dir))
+    check("paths.store_dir", cfg.paths.store_dir, str)
+    root = Path(cfg.paths.store_dir)
     if not root.is_dir():
         console.print(f"{root}: there is no store yet; {command_line('precompute')} fills one", soft_wrap=True)
     elif request.action == "list":

@@ -19,6 +19,7 @@ FLAGS = (  # of Hydra
     *("--multirun", "-m", "--shell-completion", "-sc", "--config-path", "-cp", "--config-name", "-cn"),
     *("--config-dir", "-cd", "--experimental-rerun", "--info", "-i"),
 )
+PARTS = ("job", "hydra", "all")  # of a configuration, for --cfg
 HOME = re.compile(r"(?<=[=,\[])~[\w.-]*(?=[/,\]]|$)")
 NOT_TEXT = re.compile(r"null|true|false|nan|[+-]?(inf|[\d.].*)", re.IGNORECASE)  # to Hydra; a choice is a name
 
@@ -59,6 +60,9 @@ def check_flags(arguments: Sequence[str], config_name: str) -> None:
     shows_config = any(argument.partition("=")[0] in ("--cfg", "-c") for argument in arguments)
     for index, argument in enumerate(arguments):
         flag, _, value = argument.partition("=")
+        part = value or "".join(arguments[index + 1 : index + 2])
+        if flag in ("--cfg", "-c") and part not in PARTS and not part.startswith("-"):
+            raise SignError(f"{flag} {part}: choose one of {', '.join(PARTS)}")
         if not flag.startswith("-") or (flag in FLAGS and (flag != "-p" or shows_config)):  # -p is --package
             continue
         if not value and index + 1 < len(arguments) and not re.search(r"^-|=", arguments[index + 1]):

@@ -90,6 +90,17 @@ def test_more_columns_than_a_hop_can_have_are_refused() -> None:
         dense_features(wide, Path("x.npy"))
 
 
+@pytest.mark.filterwarnings("default")
+def test_a_size_beyond_any_memory_is_refused_without_a_warning(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    with (tmp_path / "a.npy").open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (12, 2**62)})
+    with pytest.raises(SignError, match=r"a.npy: cannot be read as a numpy array"):
+        read_array(tmp_path / "a.npy")
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("dtype", ["<i8", "<U0"])
 def test_a_size_that_the_file_only_claims_is_refused(tmp_path: Path, dtype: str) -> None:
     header = {"descr": dtype, "fortran_order": False, "shape": (2**40,)}

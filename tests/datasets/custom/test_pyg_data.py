@@ -1,5 +1,6 @@
 """A Data object of PyG is read as the parts of a graph, or refused with the reason."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +116,13 @@ def test_an_object_of_another_class_is_refused(tmp_path: Path, content: Any, mes
     torch.save(content, tmp_path / "data.pt")
     with pytest.raises(SignError, match=f"data.pt: {message} of PyG"):
         read(tmp_path / "data.pt")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_pickle_of_another_program_is_refused_without_a_warning(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    (tmp_path / "data.pt").write_bytes(pickle.dumps({"x": tmp_path}))
+    with pytest.raises(SignError, match=r"data.pt: cannot be read as a Data object of PyG"):
+        read(tmp_path / "data.pt")
+    assert not recwarn.list

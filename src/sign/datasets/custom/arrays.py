@@ -34,7 +34,7 @@ def find_file(folder: Path, name: str, setting: str | None, endings: tuple[str, 
 def read_array(file: Path) -> Array:
     """Return the memory map of a ``.npy`` file of numbers or text."""
     with read_errors(file, "a numpy array", REMEDY):
-        array = np.lib.format.open_memmap(file, mode="r").view(np.ndarray)
+        array = arrays.open_npy(file).view(np.ndarray)
         if array.dtype.kind not in NUMERIC + "U":
             raise SignError(f"{file}: contains {array.dtype}; save numbers or text")
         if array.size and not array.itemsize:  # any number of rows without a byte in the file

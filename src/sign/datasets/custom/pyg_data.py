@@ -1,6 +1,7 @@
 """A ``Data`` object of PyG that was saved with ``torch.save``, loaded without running code of the file."""
 
 import logging
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +66,8 @@ def _load(file: Path) -> dict[str, Any]:
     # safe_globals removes its classes afterwards, also those that PyG has registered itself
     known = torch.serialization.get_safe_globals()
     needed = [kind for kind in (Data, DataEdgeAttr, DataTensorAttr, GlobalStorage) if kind not in known]
-    with torch.serialization.safe_globals(needed):
+    with torch.serialization.safe_globals(needed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what is refused next
         data = torch.load(file, map_location="cpu", weights_only=True)
     if type(data) is not Data:
         raise SignError(f"{file}: contains a {type(data).__name__}; save a Data object of PyG")
