@@ -34,7 +34,8 @@ def test_more_training_rows_need_less_regularisation() -> None:
         assert few[name] >= more[name] >= most[name]
         assert few[name] > most[name]
     assert few["model.inception_units"] < most["model.inception_units"]
-    assert choose(replace(EXAMPLE, training_rows=10))["training.weight_decay"] == few["training.weight_decay"]
+    smallest = [choose(replace(EXAMPLE, training_rows=rows))["training.weight_decay"] for rows in (2, 50)]
+    assert smallest[0] == smallest[1]
 
 
 def test_weight_decay_of_multilabel_data_is_per_label() -> None:
