@@ -24,12 +24,14 @@ class HopProgress:
 
     bar: Progress
     lines: ProgressLines
+    unit: str = "hops"
 
     def log(self) -> None:
         """Log a line if one is due."""
         if self.lines.due():
             task = self.bar.tasks[HOPS]
-            text = f"{task.description}: {task.completed:.1f} of {task.total:.0f} hops"
+            digits = 1 if self.unit == "hops" else 0
+            text = f"{task.description}: {task.completed:,.{digits}f} of {task.total:,.0f} {self.unit}"
             log.info("%s, %s left", text, self.lines.left(task.completed))
 
 
@@ -37,11 +39,11 @@ _current: ContextVar[HopProgress | None] = ContextVar("progress", default=None)
 
 
 @contextmanager
-def progress_bar(name: str, total: int) -> Iterator[None]:
-    """Show a bar over ``total`` hops."""
+def progress_bar(name: str, total: int, unit: str = "hops") -> Iterator[None]:
+    """Show a bar over ``total`` hops, or other units."""
     with progress() as bar:
         bar.add_task(name, total=total)
-        token = _current.set(HopProgress(bar, ProgressLines(total)))
+        token = _current.set(HopProgress(bar, ProgressLines(total), unit))
         try:
             yield
         finally:

@@ -31,7 +31,7 @@ def predict(settings: Settings, model: TrainedModel, prediction: Prediction) -> 
     """
     with settings.engine.limits(Path(settings.store.root)):
         ids, rows = select_rows(settings, model, prediction.nodes)
-        with progress_bar(prediction.what, len(rows)):
+        with progress_bar(prediction.what, len(rows), "nodes"):
             _write(model, prediction, rows, ids)
     return len(rows)
 
