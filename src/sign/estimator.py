@@ -23,7 +23,7 @@ from sign.graph.graph import SPLITS, Graph
 from sign.prediction.evaluate import evaluate
 from sign.prediction.model import TrainedModel
 from sign.prediction.predict import SELECTED, hops_of, probabilities
-from sign.prediction.scoring import Score, StoredRows, embeddings, logits, scores
+from sign.prediction.scoring import StoredRows, score_of, scores
 from sign.prediction.settings import TrainedRun
 from sign.runs import Run
 from sign.system.atomic_files import write_errors
@@ -267,7 +267,7 @@ class SIGNClassifier:
     def _scores(self, graph: Graph, embed: bool) -> Array:
         """Return the logits or the embeddings of all nodes, in order."""
         model, settings = self._fitted(graph), self._settings
-        score: Score = embeddings(model) if embed else logits(model)
+        score = score_of(model, "embeddings" if embed else "predictions")
         with settings.engine.limits(Path(settings.store.root)):
             hops = hops_of(settings, model, graph, np.arange(graph.nodes))
             rows = StoredRows(hops, SELECTED, model.hop_scaling)

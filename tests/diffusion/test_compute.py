@@ -48,7 +48,8 @@ def test_needed_rows_are_those_within_reach_of_the_used_ones(graph: Graph, data:
     wanted = data.draw(st.sets(st.integers(1, 4), min_size=1))
     start = data.draw(st.integers(0, min(wanted) - 1))
     matrix = operator.matrix(graph)
-    needed = needed_rows(operator, matrix, used, wanted, start)
+    needed, copied = needed_rows(operator, matrix, used, wanted, start)
+    assert not copied
     assert list(needed) == list(range(start + 1, max(wanted) + 1))
     computed_fully = False
     for power, rows in reversed(needed.items()):
@@ -62,7 +63,7 @@ def test_needed_rows_are_those_within_reach_of_the_used_ones(graph: Graph, data:
 
 
 def test_needed_rows_shrink_towards_the_last_power() -> None:
-    needed = needed_rows(ADJACENCY, ADJACENCY.matrix(path(9)), np.array([4]), {3}, 0)
+    needed, _ = needed_rows(ADJACENCY, ADJACENCY.matrix(path(9)), np.array([4]), {3}, 0)
     assert {power: rows.tolist() for power, rows in needed.items() if rows is not None} == {
         1: [2, 3, 4, 5, 6],
         2: [3, 4, 5],
@@ -74,7 +75,7 @@ def test_needed_rows_shrink_towards_the_last_power() -> None:
 def test_all_rows_are_needed_if_all_are_used_or_a_power_is_several_products(
     operator: Operator, used: np.ndarray | None
 ) -> None:
-    assert needed_rows(operator, operator.matrix(path(9)), used, {2}, 0) == {1: None, 2: None}
+    assert needed_rows(operator, operator.matrix(path(9)), used, {2}, 0) == ({1: None, 2: None}, {})
 
 
 def source(

@@ -1,5 +1,6 @@
 """Predictions, embeddings and hop rows, of the graph of a run and of others."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ import pytest
 import torch
 from common.trained import settings_of, train, write_graph
 
+from sign.datasets.synthetic.communities import Communities
 from sign.errors import SignError
-from sign.graph.graph import SPLITS
+from sign.graph.csr_transforms import induced_subgraph
+from sign.graph.graph import SPLITS, Graph
 from sign.prediction.model import TrainedModel
-from sign.prediction.predict import predict
+from sign.prediction.predict import predict, select_rows
 from sign.prediction.settings import Prediction
 
 SCALED = ("scaling.features=standardize", "scaling.hops=l2")
@@ -87,11 +90,9 @@ def test_a_file_of_ids_selects_nodes_in_its_order(people: Path, tmp_path: Path) 
     assert table["class"].to_pylist() == [everything["class"].to_pylist()[node] for node in (7, 3, 7)]
 
 
-def test_hops_of_the_splits_are_found_in_the_store(people: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_hops_of_the_splits_are_found_in_the_store(people: Path) -> None:
     for split in SPLITS:
         settings, model = settings_of(people), TrainedModel.load(people)
-        from sign.prediction.predict import select_rows
-
         _, rows = select_rows(settings, model, split)
         assert rows.hops.computed == 0
 
@@ -154,3 +155,63 @@ def test_decisions_of_multilabel_models_use_their_thresholds(tmp_path: Path) -> 
     table = written(run)
     assert table["labels"].to_pylist() == [[str(n) for n in np.flatnonzero(row)] for row in chosen]
     assert written(run, tmp_path / "c.csv").column_names == ["id", "labels"]
+
+
+def test_bfloat16_predicts_nearly_the_same(people: Path, tmp_path: Path) -> None:
+    full, half = (
+        written(people, tmp_path / "p.npy", probabilities="all", precision=precision)
+        for precision in ("float32", "bf16")
+    )
+    assert half.dtype == full.dtype
+    assert 0 < np.abs(half - full).max() < 0.02
+    with pytest.raises(SignError, match="precision=bf16: is that of the network, which what=hops does not use"):
+        written(people, what="hops", precision="bf16")
+
+
+COMMUNITIES = ("dataset=communities", "dataset.nodes=2000", "dataset.edges=10000")
+
+
+def test_a_model_of_one_graph_scores_another_of_the_same_communities(tmp_path: Path) -> None:
+    wide = ("model.inception_units=64", "model.classification_units=64", "training.batch_size=128")
+    run = train(tmp_path, *COMMUNITIES, *wide, "training.max_epochs=5")
+    accuracy = []
+    for sample in (0, 1):
+        dataset = {"sample": sample}
+        labels = settings_of(run, dataset=dataset).dataset.load().labels
+        accuracy.append(np.mean(written(run, tmp_path / f"{sample}.npy", dataset) == labels))
+    assert min(accuracy) > 0.7
+    other = np.mean(written(run, tmp_path / "other.npy", {"seed": 1}) == labels)
+    assert other < 0.5  # other communities: it is no accident
+
+
+def write_arrays(folder: Path, graph: Graph) -> dict[str, object]:
+    """Write a graph without labels and ids; return the settings that read it."""
+    folder.mkdir()
+    np.save(folder / "edges.npy", np.stack([graph.adjacency.row_indices(), graph.adjacency.indices]))
+    np.save(folder / "features.npy", graph.features)
+    return {"path": str(folder)}
+
+
+def test_only_rows_that_can_have_changed_are_computed_for_a_new_version(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = Communities(nodes=2020, edges=6000, features=16).load()
+    first = np.arange(2000)
+    splits = {"train": first[:1000], "val": first[1000:1500], "test": first[1500:]}
+    part = replace(whole, adjacency=induced_subgraph(whole.adjacency, first), features=whole.features[:2000],
+                   labels=whole.labels[:2000], **splits)  # fmt: skip
+    old, new = write_arrays(tmp_path / "old", part), write_arrays(tmp_path / "new", whole)
+    np.save(tmp_path / "old" / "labels.npy", part.labels)
+    run = train(tmp_path, "dataset=custom", f"dataset.path={old['path']}", "model.p=2", "scaling.features=none")
+    written(run)
+    caplog.set_level("INFO", "sign")
+    ids = tmp_path / "ids.txt"
+    ids.write_text("\n".join(map(str, range(2000, 2020))))
+    for nodes in (str(ids), "all"):  # the one per cent of new nodes, and all
+        ours = written(run, tmp_path / "ours.npy", new, nodes=nodes, probabilities="all")
+        elsewhere = Prediction(run=str(run), output=str(tmp_path / "long.npy"), nodes=nodes, probabilities="all")
+        empty = settings_of(run, dataset=new, paths={"store_dir": str(tmp_path / f"empty-{ids.name == nodes}")})
+        predict(empty, TrainedModel.load(run), elsewhere)
+        np.testing.assert_array_equal(ours, np.load(tmp_path / "long.npy"))
+        assert len(ours) == (2020 if nodes == "all" else 20)
+    assert any("rows that can differ from old/" in message for message in caplog.messages)

@@ -1,17 +1,21 @@
 """The hops of one operator on one scope: those in the store, and those that have to be computed.
 
 Only rows that some split uses are stored, unless the store keeps all. Each power is then computed on the rows that
-later powers read, which are fewer the closer it is to the last.
+later powers read, which are fewer the closer it is to the last. Rows that are the same in an earlier version of the
+graph are copied.
 """
 
 import logging
 import time
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
+from sign.diffusion.changes import Comparison, Mask, earlier_versions, most_similar, node_digests
 from sign.diffusion.hops import Hop
 from sign.engines.base import Diffusion, Engine, FeatureSource, NodeRows
 from sign.engines.progress import reach
@@ -19,6 +23,7 @@ from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
 from sign.graph.csr import Array
 from sign.graph.matrix import Matrix
+from sign.graph.node_digests import Digests
 from sign.operators.base import Operator
 from sign.store.store import Draft, HopFolder, Store, remedy
 from sign.system import arrays
@@ -142,7 +147,14 @@ def _compute(
         if source.operator is None:
             return {power: _store_features(source, origin, used, draft) for power, draft in drafts.items()}
         diffusion = _diffusion(source, source.operator, origin, used, drafts)
-        return _store_powers(source, diffusion, drafts)
+        digests = None
+        if source.engine.copies_rows and source.operator.is_one_product:
+            versions = earlier_versions(Path(source.store.root), source.folder(None).key, source.scope.features)
+            if versions or used is None:
+                digests = node_digests(origin, diffusion.matrix)
+                diffusion = _with_copied_rows(source, diffusion, most_similar(versions, digests))
+        _count_rows(source.totals, diffusion)
+        return _store_powers(source, diffusion, drafts, digests if used is None else None)
 
 
 def _store_features(source: HopSource, origin: Origin, used: NodeRows, draft: Draft) -> float:
@@ -178,20 +190,47 @@ def _diffusion(
     start = _start(source, min(wanted))
     x: FeatureSource = source.folder(None).open(start) if start else ScaledFeatures(origin)
     matrix = operator.matrix_by(origin.graph, source.engine.count)
-    rows = needed_rows(operator, matrix, used, wanted, start)
-    nodes, products = source.scope.nodes, operator.products
-    source.totals.rows_computed += products * sum(nodes if own is None else len(own) for own in rows.values())
-    source.totals.rows_at_most += products * nodes * len(rows)
+    rows, _ = needed_rows(operator, matrix, used, wanted, start)
     return Diffusion(operator, matrix, x, rows, frozenset(wanted), used, source.store.dtype)
 
 
-def _store_powers(source: HopSource, diffusion: Diffusion, drafts: Mapping[int, Draft]) -> dict[int, float]:
+def _with_copied_rows(source: HopSource, diffusion: Diffusion, comparison: Comparison | None) -> Diffusion:
+    """Return the diffusion, with rows copied that are the same in an earlier version of the graph."""
+    if comparison is None:
+        return diffusion
+    start, wanted, matrix = min(diffusion.rows) - 1, diffusion.wanted, diffusion.matrix
+    unchanged = comparison.unchanged_rows(matrix, max(wanted))
+    rows, copied = needed_rows(diffusion.operator, matrix, diffusion.used, wanted, start, unchanged)
+    known = {power: comparison.known_rows(power, nodes) for power, nodes in copied.items() if len(nodes)}
+    if known:
+        computed = {power: matrix.csr.nodes if own is None else len(own) for power, own in rows.items()}
+        shares = [
+            f"{source.name(power)} {count / (count + len(copied.get(power, ()))):.2%}"
+            for power, count in computed.items()
+        ]
+        log.info(
+            "%s graph: rows that can differ from %s, and are computed: %s",
+            source.scope.name, comparison.folder.path.relative_to(source.store.root), ", ".join(shares),
+        )  # fmt: skip
+    return replace(diffusion, rows=rows, known=known)
+
+
+def _count_rows(totals: Totals, diffusion: Diffusion) -> None:
+    """Count the rows of products, those that are computed and at most."""
+    nodes, products, rows = diffusion.matrix.csr.nodes, diffusion.operator.products, diffusion.rows
+    totals.rows_computed += products * sum(nodes if own is None else len(own) for own in rows.values())
+    totals.rows_at_most += products * nodes * len(rows)
+
+
+def _store_powers(
+    source: HopSource, diffusion: Diffusion, drafts: Mapping[int, Draft], digests: Digests | None
+) -> dict[int, float]:
     """Store the blocks that the engine yields, and commit each power once all its values have arrived."""
     operator, seconds = diffusion.operator, dict.fromkeys(drafts, 0.0)
     missing = {power: draft.array.size for power, draft in drafts.items()}
 
     def commit(power: int) -> None:
-        drafts[power].commit(seconds[power], operator.products)
+        drafts[power].commit(seconds[power], operator.products, digests)
         source.completed(1)
         del missing[power]
 
@@ -225,17 +264,32 @@ def _start(source: HopSource, first: int) -> int:
 
 
 def needed_rows(
-    operator: Operator, matrix: Matrix, used: NodeRows, wanted: Collection[int], start: int
-) -> dict[int, NodeRows]:
-    """Return, for each power after ``start`` in ascending order, the rows that the result or later powers read."""
-    rows, needed = used if operator.is_one_product else None, {}
+    operator: Operator,
+    matrix: Matrix,
+    used: NodeRows,
+    wanted: Collection[int],
+    start: int,
+    unchanged: Mapping[int, Mask] = MappingProxyType({}),
+) -> tuple[dict[int, NodeRows], dict[int, Array]]:
+    """Return, for each power after ``start`` in ascending order, the rows to compute, and those to copy.
+
+    A power needs the rows that belong to the result, and those that the computed rows of the next power read. Of
+    them, the ``unchanged`` ones are copied.
+    """
+    rows = used if operator.is_one_product else None
+    computed: dict[int, NodeRows] = {}
+    copied: dict[int, Array] = {}
     for power in range(max(wanted), start, -1):
-        needed[power] = rows
-        if rows is None:
+        if power in unchanged:
+            same = unchanged[power] if rows is None else unchanged[power][rows]
+            copied[power], rows = (np.flatnonzero(part) if rows is None else rows[part] for part in (same, ~same))
+        computed[power] = rows
+        if rows is None or (used is None and power - 1 in wanted):
+            rows = None
             continue
         read = matrix.csr.column_mask(rows)
         for others in (rows if matrix.self_loop else None, used if power - 1 in wanted else None):
             if others is not None:
                 read[others] = True
         rows = None if read.all() else np.flatnonzero(read)
-    return dict(reversed(needed.items()))
+    return dict(reversed(computed.items())), dict(reversed(copied.items()))

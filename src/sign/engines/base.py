@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,22 @@ class FeatureSource(Protocol):
         """Return some rows and columns as an array."""
 
 
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Rows of a power that are copied instead of computed: ``array[positions]`` are those of ``nodes``."""
+
+    nodes: Array
+    array: Array
+    positions: Array
+
+    def copy_to(self, x: Floats, columns: slice) -> None:
+        """Write some columns of the rows to ``x``, which has a row per node, and release their memory."""
+        for part in arrays.row_slices(len(self.nodes), self.array[:1].nbytes):
+            positions = self.positions[part]
+            x[self.nodes[part]] = self.array[positions, columns]
+            arrays.release(self.array[positions.min() : positions.max() + 1])
+
+
 @dataclass(frozen=True)
 class Diffusion:
     """Powers of an operator, X_k = B X_{k-1}, that an engine computes one after the other."""
@@ -54,6 +70,7 @@ class Diffusion:
     wanted: Collection[int]  # the powers that are yielded
     used: NodeRows = None  # the rows of the wanted powers that are yielded
     dtype: str = "float32"  # of the store; every power is rounded to it before the next is computed
+    known: Mapping[int, KnownRows] = field(default_factory=dict)  # rows that are copied, for engines with `copies_rows`
 
     @property
     def columns(self) -> int:
@@ -76,6 +93,9 @@ class Engine(Validated, ABC):
     """
 
     memory: str | None = None
+    copies_rows: ClassVar[bool] = False
+    """Whether a row has the same bits whichever other rows are computed, so that it can be copied from another graph
+    in which it is the same."""
 
     def __post_init__(self) -> None:
         if isinstance(self.memory, int) and not isinstance(self.memory, bool):  # bytes

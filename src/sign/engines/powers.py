@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 
 
 def powers(
-    diffusion: Diffusion, x: Floats, product: RowProduct, overwrite: bool = False
+    diffusion: Diffusion, x: Floats, product: RowProduct, overwrite: bool = False, columns: slice = slice(None)
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield each wanted power of the operator applied to ``x``, some columns of ``diffusion.x``.
+    """Yield each wanted power of the operator applied to ``x``, the ``columns`` of ``diffusion.x``.
 
     A power is rounded to ``diffusion.dtype`` after it was yielded. With ``overwrite``, a yielded array is valid until
     the next one is requested: where a power is one product, two arrays, of which ``x`` is one, take turns, because
@@ -38,6 +38,8 @@ def powers(
     for power, rows in diffusion.rows.items():
         result = _apply(diffusion, x, product, rows, spare)
         x, spare = result, x if result is spare else None
+        if power in diffusion.known:
+            diffusion.known[power].copy_to(x, columns)
         if power in diffusion.wanted:
             yield power, x
         if diffusion.dtype != "float32":  # as the store has it: continuing from there gives the same
@@ -51,7 +53,7 @@ def by_products(engine: Engine, diffusion: Diffusion) -> Generator[Block]:
     share = len(diffusion.wanted) / len(diffusion.rows) / max(operator.products, 1) / max(diffusion.columns, 1)
     for columns in _column_blocks(engine, diffusion):
         product = _tracked(engine, share * (columns.stop - columns.start))
-        for power, x in powers(diffusion, _load(diffusion, columns), product, overwrite=True):
+        for power, x in powers(diffusion, _load(diffusion, columns), product, True, columns):
             for part, rows in row_parts(diffusion, diffusion.used):
                 yield Block(power, part, columns, x[rows])
             del x  # or it would stay while the next columns are loaded

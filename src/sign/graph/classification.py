@@ -16,6 +16,7 @@ from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling, choose_scaling
 from sign.graph.graph import SPLITS, Graph
+from sign.graph.node_digests import Digests, digest_features, digest_ids
 from sign.graph.profile import Profile, profile_of
 
 
@@ -25,6 +26,11 @@ class Origin:
 
     graph: Graph
     scaling: FeatureScaling
+
+    @cached_property
+    def node_digests(self) -> tuple[Digests, Digests]:
+        """Hashes of the id and of the scaled features of each node."""
+        return digest_ids(self.graph), digest_features(self.graph, self.scaling)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from sign.diffusion.precompute import diffuse
 from sign.graph.csr import Array
 from sign.prediction.model import TrainedModel
 from sign.prediction.predict import hops_of
-from sign.prediction.scoring import Score, StoredRows, logits
+from sign.prediction.scoring import Score, StoredRows, score_of
 
 MEASURED = ("val", "test")
 
@@ -60,7 +60,7 @@ def compare(
 def _compare_rows(
     model: TrainedModel, rows: StoredRows, labels: Array, exported: Score, output: str
 ) -> dict[str, float]:
-    scores = {"checkpoint": (logits(model), "logits"), "exported": (exported, output)}
+    scores = {"checkpoint": (score_of(model), "logits"), "exported": (exported, output)}
     counts = {name: np.zeros(3) for name in scores}
     for part, block in rows.blocks():
         with torch.inference_mode():

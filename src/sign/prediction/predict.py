@@ -18,7 +18,7 @@ from sign.graph.graph import SPLITS, Graph
 from sign.prediction.model import TrainedModel
 from sign.prediction.nodes import select_nodes
 from sign.prediction.outputs import Columns, write_array, write_table
-from sign.prediction.scoring import Score, StoredRows, inference_network, scores
+from sign.prediction.scoring import StoredRows, score_of, scores
 from sign.prediction.settings import ARRAY, Prediction
 
 SELECTED = "selected"  # the nodes to score, beside the splits of a scope
@@ -72,19 +72,11 @@ def _exported_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple
 
 
 def _write(model: TrainedModel, prediction: Prediction, rows: StoredRows, ids: Array) -> None:
-    blocks = scores(rows, _score(model, prediction.what))
+    blocks = scores(rows, score_of(model, prediction.what, prediction.precision))
     if prediction.file.suffix == ARRAY:
         write_array(prediction.file, len(rows), _arrays(model, prediction, blocks))
     else:
         write_table(prediction.file, _columns(model, prediction, blocks, ids))
-
-
-def _score(model: TrainedModel, what: str) -> Score:
-    """What is computed of a block of rows: logits, embeddings, or the rows themselves."""
-    if what == "hops":
-        return lambda rows: rows
-    network = inference_network(model.task.network)
-    return network.embed if what == "embeddings" else network
 
 
 def probabilities(logits: Array, multilabel: bool) -> Array:

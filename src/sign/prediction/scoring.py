@@ -47,18 +47,16 @@ class StoredRows:
             part = slice(start, min(start + size, len(self)))
             block = wide[: part.stop - part.start]
             for branch, (array, rows) in enumerate(zip(arrays_, positions, strict=True)):
-                block[:, branch] = _read(array, rows[part])
+                _read(array, rows[part], block[:, branch])
                 scale_hop_rows(block[:, branch], self.scaling)
             yield part, torch.from_numpy(block.reshape(len(block), -1))
 
 
-def _read(array: Array, rows: Array) -> Array:
-    """Return some rows of a mapped array, whose pages are released; rows in sequence are read without an index."""
+def _read(array: Array, rows: Array, out: Array) -> None:
+    """Copy some rows of a mapped array, and release its pages; rows in sequence are read without an index."""
     in_sequence = len(rows) == 1 or bool((np.diff(rows) == 1).all())
-    values: Array = array[rows[0] : rows[-1] + 1] if in_sequence else array[rows]
-    copy = values.astype(np.float32)
+    out[:] = array[rows[0] : rows[-1] + 1] if in_sequence else array[rows]
     arrays.release(array[rows.min() : rows.max() + 1])
-    return copy
 
 
 def scores(rows: StoredRows, score: Score) -> Iterator[tuple[slice, Array]]:
@@ -70,14 +68,14 @@ def scores(rows: StoredRows, score: Score) -> Iterator[tuple[slice, Array]]:
         advance(len(block))
 
 
-def logits(model: TrainedModel) -> Score:
-    """The network, with batch norm folded into its linear layers."""
-    return inference_network(model.task.network)
-
-
-def embeddings(model: TrainedModel) -> Score:
-    """The last hidden layer: what the output layer reads."""
-    return inference_network(model.task.network).embed
+def score_of(model: TrainedModel, what: str = "predictions", precision: str = "float32") -> Score:
+    """What is computed of a block of rows: logits, embeddings, or with ``what="hops"`` the rows themselves."""
+    if what == "hops":
+        return lambda rows: rows
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    network = inference_network(model.task.network).to(dtype)
+    score = network.embed if what == "embeddings" else network
+    return lambda rows: score(rows.to(dtype))
 
 
 def inference_network(network: SIGN) -> SIGN:

@@ -53,7 +53,8 @@ class Prediction(TrainedRun):
 
     ``what`` is ``predictions``, ``embeddings`` (the last hidden layer) or ``hops`` (the rows that the network reads);
     ``nodes`` is a split, ``all`` or a file of node ids. The ending of ``output`` selects the format; None: a Parquet
-    file in the run folder. ``top`` is the number of classes per node, most probable first.
+    file in the run folder. ``top`` is the number of classes per node, most probable first. The network computes in
+    ``precision``.
     """
 
     nodes: str = "all"
@@ -61,6 +62,7 @@ class Prediction(TrainedRun):
     output: str | None = None
     probabilities: Literal["best", "all"] = "best"
     top: Count = 1
+    precision: Literal["float32", "bf16"] = "float32"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -68,6 +70,8 @@ class Prediction(TrainedRun):
             raise FieldError("output", self.output, f"must end with {', '.join((*TABLES, ARRAY))}")
         if self.what != "predictions" and (self.top, self.probabilities) != (1, "best"):
             raise FieldError("what", self.what, "top and probabilities belong to what=predictions")
+        if self.what == "hops" and self.precision != "float32":
+            raise FieldError("precision", self.precision, "is that of the network, which what=hops does not use")
 
     @property
     def file(self) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import SignError
-from sign.store.store import FORMAT, MANIFEST, HopFolder
+from sign.store.store import FORMAT, MANIFEST, NODE_DIGESTS, HopFolder
 from sign.system.console import progress
 from sign.system.json_files import read_json
 from sign.system.locks import LOCK_FILE, try_lock
@@ -17,7 +17,9 @@ from sign.system.locks import LOCK_FILE, try_lock
 DAY = 24 * 60 * 60
 FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 # every file that a store writes
-STORE_FILE = re.compile(r"hop-\d+\.npy|manifest\.json|\.lock|\.(hop-\d+\.npy|manifest\.json)\.tmp")
+STORE_FILE = re.compile(
+    r"(hop-\d+|node_digests)\.npy|manifest\.json|\.lock|\.((hop-\d+|node_digests)\.npy|manifest\.json)\.tmp"
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Entry:
 
     def leftovers(self) -> list[Path]:
         """Return the store's files that are incomplete or not in the manifest."""
-        known = {MANIFEST, LOCK_FILE, *(f"hop-{power}.npy" for power in self.hops)}
+        digests = {f"{NODE_DIGESTS}.npy" for hop in self.hops.values() if NODE_DIGESTS in hop}
+        known = {MANIFEST, LOCK_FILE, *digests, *(f"hop-{power}.npy" for power in self.hops)}
         return [file for file in self.files() if file.name not in known]
 
 

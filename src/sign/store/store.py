@@ -31,6 +31,7 @@ from sign.validation import Validated
 
 FORMAT = 3  # increased when folders written before could be misread
 MANIFEST = "manifest.json"
+NODE_DIGESTS = "node_digests"  # the file, and the field of a hop that was computed from rows with these digests
 # fields of a hop in the manifest, and their types
 RECORDED: dict[str, Any] = {"shape": list, "bytes": int, "checksum": str, "seconds": (int, float), "products": int}
 
@@ -91,6 +92,27 @@ class HopFolder:
         finally:
             temporary.unlink(missing_ok=True)
 
+    def node_digests(self) -> Array | None:
+        """Return the hashes of the nodes that some hop was stored with, if they are there and intact."""
+        recorded = {entry.get(NODE_DIGESTS) for entry in self.hops().values()}
+        try:
+            digests = arrays.open_npy(self.path / f"{NODE_DIGESTS}.npy")
+        except (OSError, ValueError):
+            return None
+        return digests if digest(digests) in recorded else None
+
+    def _write_node_digests(self, digests: Array) -> str:
+        """Write the hashes of the nodes, unless another hop has them, and return their checksum."""
+        checksum = digest(digests)
+        if checksum not in (entry.get(NODE_DIGESTS) for entry in self.hops().values()):
+            file = self.path / f"{NODE_DIGESTS}.npy"
+            try:
+                _create(temporary_file(file), digests.shape, str(digests.dtype))[:] = digests
+                publish(file)
+            finally:
+                temporary_file(file).unlink(missing_ok=True)
+        return checksum
+
     def is_intact(self, power: int, entry: dict[str, Any]) -> bool:
         """Return whether the array has the recorded checksum."""
         return bool(digest(self.open(power)) == entry["checksum"])
@@ -150,8 +172,11 @@ class Draft:
             self.largest = max(self.largest, float(largest))
             arrays.release(self.array[rows])
 
-    def commit(self, seconds: float, products: int) -> None:
+    def commit(self, seconds: float, products: int, node_digests: Array | None = None) -> None:
         """Make the complete array a hop: rename its file, then record it in the manifest.
+
+        ``node_digests`` are hashes of all nodes and of what their rows are computed from. They are stored with the
+        hop if its rows may be copied to another version of the graph.
 
         Raises
         ------
@@ -173,6 +198,8 @@ class Draft:
             "versions": {"sign": sign.__version__, "numpy": np.__version__},
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         }
+        if node_digests is not None:
+            entry[NODE_DIGESTS] = self.folder._write_node_digests(node_digests)
         self.folder._record(self.power, entry)
 
     def _error(self, problem: str) -> SignError:

@@ -1,5 +1,7 @@
 """Generated graphs have what they promise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,20 @@ def test_equal_settings_give_equal_graphs_and_the_seed_changes_them() -> None:
     assert first.features_digest == again.features_digest
     other = Communities(nodes=3000, edges=15000, classes=5, features=8, seed=1).load()
     assert other.adjacency.digest != first.adjacency.digest
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_another_sample_has_the_same_communities_and_other_edges(multilabel: bool) -> None:
+    first, other = (replace(SMALL, multilabel=multilabel, sample=sample).load() for sample in (0, 1))
+    assert other.adjacency.entries == first.adjacency.entries
+    assert other.adjacency.digest != first.adjacency.digest
+    if multilabel:  # each community has its labels, but for the flipped ones
+        common = [{tuple(row) for row, count in zip(*np.unique(graph.labels, axis=0, return_counts=True), strict=True)
+                   if count > 300} for graph in (first, other)]  # fmt: skip
+        assert common[0] == common[1] != set()
+    else:
+        centres = [[graph.features[graph.labels == c].mean(axis=0) for c in range(5)] for graph in (first, other)]
+        np.testing.assert_allclose(centres[0], centres[1], atol=0.3)
 
 
 def test_degrees_have_a_heavy_tail() -> None:

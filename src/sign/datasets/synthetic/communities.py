@@ -24,7 +24,8 @@ class Communities(Dataset):
     An edge or a triangle inside a community, and an edge between any two nodes, pick their nodes by
     popularity, which falls with a node's rank in its community. Without ``multilabel`` the
     community is the class; with it each community has a random set of labels, five per cent of which
-    are flipped.
+    are flipped. Graphs that differ in ``sample`` alone have the same communities (the same centres of their features,
+    the same labels), but other nodes and edges.
     """
 
     name: str = "communities"
@@ -34,6 +35,7 @@ class Communities(Dataset):
     classes: Annotated[int, Range(2)] = 10
     multilabel: bool = False
     seed: Seed = 0
+    sample: Seed = 0
     train_fraction: Annotated[float, Range(0.01, 0.98)] = 0.5
     val_fraction: Annotated[float, Range(0.01, 0.98)] = 0.25
 
@@ -56,11 +58,16 @@ class Communities(Dataset):
         bounds = np.linspace(0, self.nodes, self.classes + 1).astype(np.int64)
         source, target = self._edges(rng, bounds)
         shuffled = rng.permutation(self.nodes)
+        centres = rng.standard_normal((self.classes, self.features), dtype=np.float32)
+        features = rng.standard_normal((self.nodes, self.features), dtype=np.float32)
+        if self.sample:  # the first sample is drawn for its communities, then another in its place
+            own = np.random.default_rng([self.seed, self.sample])
+            source, target = self._edges(own, bounds)
+            shuffled = own.permutation(self.nodes)
+            features = own.standard_normal((self.nodes, self.features), dtype=np.float32)
         source, target = shuffled[source], shuffled[target]
         community = np.empty(self.nodes, np.int64)
         community[shuffled] = np.repeat(np.arange(self.classes), np.diff(bounds))
-        centres = rng.standard_normal((self.classes, self.features), dtype=np.float32)
-        features = rng.standard_normal((self.nodes, self.features), dtype=np.float32)
         features += SIGNAL * centres[community]
         splits = split_by_fraction(self.nodes, self.train_fraction, self.val_fraction, self.seed)
         adjacency = CSR.from_edges(source, target, self.nodes, both=True)

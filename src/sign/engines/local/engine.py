@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class LocalEngine(Engine):
     """Compiled products on this machine; ``threads=0`` uses every core."""
 
     threads: Power = 0
+    copies_rows: ClassVar[bool] = True
 
     @contextmanager
     def limits(self, scratch: Path) -> Iterator[None]:
