@@ -32,7 +32,7 @@ def test_solve_equals_the_dense_inverse(graph: Graph, alpha: float) -> None:
 def test_solve_equals_the_dense_inverse_on_cora() -> None:
     graph = Cora().load()
     operator = PersonalizedPageRank(alpha=0.01)
-    x = graph.features
+    x = graph.features[:, :100]
     ours = operator.apply(operator.matrix(graph), x, LocalEngine().product)
     assert np.abs(ours - formula(graph, 0.01) @ x).max() < 5e-5
 
