@@ -7,10 +7,9 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from common.commands import SLOW, command, imports
+from common.commands import SLOW, checkout, command, imports, run_here
 from common.paths import REPOSITORY
 from common.run_folders import make_run
 from hydra.errors import HydraException
@@ -87,15 +86,6 @@ def test_precompute_fills_the_store_prints_its_folders_and_stops(tmp_path: Path)
     assert not list((tmp_path / "outputs").rglob("*"))
 
 
-@pytest.mark.slow
-def test_a_sweep_over_a_list_of_values(tmp_path: Path) -> None:
-    result = command(
-        tmp_path, "-m", "seed=0,1", "logger=csv", "training.max_epochs=2", "model.p=1", "training.patience=5"
-    )
-    assert result.returncode == 0, result.stderr
-    assert len(list(tmp_path.glob("outputs/cora/sign-p1/*/metrics.json"))) == 2
-
-
 def readme_commands() -> list[str]:
     """The python commands in the README's shell blocks."""
     blocks = re.findall(r"```bash\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
@@ -109,19 +99,10 @@ def test_the_readme_has_commands() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", readme_commands())
-def test_the_readme_is_true(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_readme_is_true(line: str, tmp_path: Path) -> None:
     """In this process, as most of them take less time than to import torch and Lightning once more."""
-    for name in ("src", "conf", "examples"):
-        (tmp_path / name).symlink_to(REPOSITORY / name)
-    _, program, *overrides = shlex.split(line)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [program, *overrides])
-    code: Any = 0
-    try:
-        runpy.run_path(program, run_name="__main__")
-    except SystemExit as end:
-        code = end.code
-    assert not code
+    checkout(tmp_path)
+    assert not run_here(tmp_path, *shlex.split(line)[1:])
     assert "HYDRA_FULL_ERROR" not in os.environ
 
 

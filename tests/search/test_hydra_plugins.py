@@ -30,9 +30,10 @@ def test_a_failed_job_does_not_stop_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_jobs_that_succeed_report_their_validation_loss(tmp_path: Path) -> None:
-    small = "dataset=communities dataset.nodes=200 dataset.edges=600 training.max_epochs=1 logger=csv"
-    result = shell(tmp_path, f"python src/train.py -m model.p=0,1 {small} search.slots=2")
+def test_jobs_that_succeed_have_a_run_each_and_report_their_validation_loss(tmp_path: Path) -> None:
+    small = "model.p=1 dataset=communities dataset.nodes=200 dataset.edges=600 training.max_epochs=1 logger=csv"
+    result = shell(tmp_path, f"python src/train.py -m seed=0,1 {small} search.slots=2")
     assert result.returncode == 0, result.stderr
-    assert "job 0 (model.p=0 " in result.stdout
+    assert "job 0 (seed=0 " in result.stdout
     assert result.stdout.count("): val/loss ") == 2
+    assert len(list(tmp_path.glob("outputs/communities/sign-p1/*/metrics.json"))) == 2
