@@ -20,6 +20,7 @@ LOCAL = {path.stem for folder in (SOURCE, REPOSITORY / "tests") for path in fold
 
 # Modules of the package that need an extra; everything else must work with the runtime dependencies.
 EXTRAS = {
+    "sign/baselines/samplers/clustergcn.py": "baselines",
     "sign/engines/spark": "spark",
     "sign/prediction/onnx_format.py": "onnx",
     "sign/tracking/workspace.py": "workspace",

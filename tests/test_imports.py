@@ -26,7 +26,7 @@ ORDER = [
         "report",
         "transforms",
     ),
-    *("testing", "estimator", "search", "reproduction", "commands", "cli"),
+    *("testing", "estimator", "search", "reproduction", "commands", "cli", "baselines"),
 ]
 MODULES = {
     ".".join(("sign", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): file

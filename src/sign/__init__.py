@@ -34,6 +34,7 @@ search          hyperparameter search
 reproduction    tables and figures of the paper
 commands        one file per command
 cli             what all commands share: parsing, logging, exit codes
+baselines       the systems that the paper compares with: samplers
 =============== =========================================================================================
 
 Importing ``sign`` is cheap: torch, numba and scipy are imported by the modules that use them, and the names below by

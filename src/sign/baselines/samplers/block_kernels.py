@@ -1,0 +1,143 @@
+"""Compiled loops that select entries of some rows of a CSR matrix and number their columns within the batch.
+
+``number`` is an array over all nodes that is -1 before and after each call (:class:`NodeNumbers`). Weights of None are
+ones.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sign.baselines.samplers.streams import below, substream
+from sign.system.jit import compiled
+
+
+@compiled
+def choose_distinct(chosen: Any, size: Any, key: Any) -> None:
+    """Fill ``chosen`` with distinct numbers below ``size``, sorted; all subsets are equally likely (R. Floyd)."""
+    count = len(chosen)
+    for i in range(count):
+        largest = size - count + i
+        number = below(key, i, largest + 1)
+        place = i
+        while place > 0 and chosen[place - 1] > number:
+            place -= 1
+        if place > 0 and chosen[place - 1] == number:
+            number, place = largest, i  # which is larger than everything chosen so far
+        for k in range(i, place, -1):
+            chosen[k] = chosen[k - 1]
+        chosen[place] = number
+
+
+@compiled
+def sample_rows(
+    indptr: Any, indices: Any, weights: Any, rows: Any, first_nodes: Any, fanout: Any, key: Any, number: Any
+) -> Any:
+    """Sample up to ``fanout`` entries of each row, uniformly without replacement.
+
+    Returns ``indptr``, columns and weights of the sample, and the nodes that the columns refer to: ``first_nodes``,
+    then those that the sample adds. Weights are multiplied by the length of their row over the number of samples.
+    """
+    starts = np.zeros(len(rows) + 1, np.int64)
+    for i in range(len(rows)):
+        starts[i + 1] = starts[i] + min(fanout, indptr[rows[i] + 1] - indptr[rows[i]])
+    columns = np.empty(starts[-1], np.int64)
+    values = np.empty(starts[-1], np.float32)
+    nodes = np.empty(len(first_nodes) + starts[-1], np.int64)
+    known = len(first_nodes)
+    for i in range(known):
+        nodes[i] = first_nodes[i]
+        number[nodes[i]] = i
+    for i in range(len(rows)):
+        first = indptr[rows[i]]
+        length = indptr[rows[i] + 1] - first
+        chosen = columns[starts[i] : starts[i + 1]]
+        if len(chosen) == length:
+            for k in range(length):
+                chosen[k] = k
+        else:
+            choose_distinct(chosen, length, substream(key, rows[i]))
+        for k in range(len(chosen)):
+            entry = first + chosen[k]
+            scale = length / len(chosen)
+            values[starts[i] + k] = scale if weights is None else scale * weights[entry]
+            chosen[k] = indices[entry]
+    # In a loop of its own, in which loads from random places overlap.
+    for k in range(len(columns)):
+        node = columns[k]
+        place = number[node]
+        if place < 0:
+            place = known
+            number[node] = known
+            nodes[known] = node
+            known += 1
+        columns[k] = place
+    for i in range(known):
+        number[nodes[i]] = -1
+    return starts, columns, values, nodes[:known].copy()
+
+
+@compiled
+def select_columns(
+    indptr: Any, indices: Any, weights: Any, rows: Any, columns: Any, factors: Any, number: Any
+) -> Any:
+    """Return the entries of ``rows`` in the distinct ``columns``, multiplied by the factor of their column."""
+    for k in range(len(columns)):
+        number[columns[k]] = k
+    starts = np.zeros(len(rows) + 1, np.int64)
+    for i in range(len(rows)):
+        found = 0
+        for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            found += number[indices[entry]] >= 0
+        starts[i + 1] = starts[i] + found
+    selected = np.empty(starts[-1], np.int64)
+    values = np.empty(starts[-1], np.float32)
+    filled = 0
+    for i in range(len(rows)):
+        for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            place = number[indices[entry]]
+            if place >= 0:
+                selected[filled] = place
+                values[filled] = factors[place] if weights is None else factors[place] * weights[entry]
+                filled += 1
+    for k in range(len(columns)):
+        number[columns[k]] = -1
+    return starts, selected, values
+
+
+@compiled
+def neighbour_masses(indptr: Any, indices: Any, weights: Any, rows: Any, number: Any) -> Any:
+    """Return the columns in which the rows have entries, and the sum of each over the rows, divided by their sums."""
+    size = 0
+    for i in range(len(rows)):
+        size += indptr[rows[i] + 1] - indptr[rows[i]]
+    nodes, masses = np.empty(size, np.int64), np.zeros(size, np.float64)
+    known = 0
+    for i in range(len(rows)):
+        first, last = indptr[rows[i]], indptr[rows[i] + 1]
+        total = float(last - first)
+        if weights is not None:
+            total = 0.0
+            for entry in range(first, last):
+                total += weights[entry]
+        for entry in range(first, last):
+            node = indices[entry]
+            place = number[node]
+            if place < 0:
+                place = known
+                number[node] = known
+                nodes[known] = node
+                known += 1
+            masses[place] += (1.0 if weights is None else weights[entry]) / total
+    for i in range(known):
+        number[nodes[i]] = -1
+    return nodes[:known].copy(), masses[:known].copy()
+
+
+@compiled
+def column_squares(indptr: Any, indices: Any, weights: Any) -> Any:
+    """Return the squared Euclidean norm of every column."""
+    squares = np.zeros(len(indptr) - 1, np.float64)
+    for entry in range(len(indices)):
+        squares[indices[entry]] += 1.0 if weights is None else np.float64(weights[entry]) ** 2
+    return squares
