@@ -11,7 +11,7 @@ node2vec        Node2Vec: walks with windows                                    
 =============== ================================================================== ==============================
 
 All but Node2Vec sample entries of the matrix A that a layer multiplies with, which is passed as a weighted ``CSR``
-(``CSR.from_scipy(operator.matrix(graph).to_scipy())``); row i aggregates into node i. Batches are plain arrays of numpy:
+(``CSR.from_scipy(operator.matrix(graph).to_scipy())``); row i aggregates into node i. Batches are plain numpy arrays:
 node ids are int64 and global, ``indptr`` and ``indices`` are int64 and local to the batch, weights are float32.
 
 ``sampler.epoch(number)`` iterates over the batches of an epoch. Threads sample whole batches ahead of the consumer, and

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sign.baselines.samplers.base import TargetSampler
-from sign.baselines.samplers.batches import Block, Integers, LayeredBatch
-from sign.baselines.samplers.block_kernels import neighbour_masses, select_columns
-from sign.baselines.samplers.neighbour import check_layers
+from sign.baselines.samplers.batches import Integers, LayeredBatch
+from sign.baselines.samplers.blocks import Doubles, check_layers, masses_of_neighbours, selected_columns
 from sign.baselines.samplers.streams import draw_categories, stream
 from sign.errors import FieldError
 from sign.graph.csr import Array
@@ -19,13 +17,13 @@ from sign.validation import Count
 class Candidates:
     """The neighbours of a layer, of which the layer below was drawn.
 
-    ``probabilities`` are q, and ``masses`` times the scores are proportional to them. ``drawn`` are the positions of the
-    nodes that were drawn, and ``draws`` how often each was.
+    ``probabilities`` are q, and ``masses`` times the absolute scores are proportional to them. ``drawn`` are the
+    positions of the nodes that were drawn, and ``draws`` is how often each was.
     """
 
     nodes: Integers
-    masses: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
+    masses: Doubles
+    probabilities: Doubles
     drawn: Integers
     draws: Integers
 
@@ -70,24 +68,19 @@ class ASGCNSampler(TargetSampler[AdaptiveBatch]):
 
     def sample(self, targets: Integers, key: np.uint64) -> AdaptiveBatch:
         """Return the layers below some nodes."""
-        matrix, number = self.adjacency, self.numbers.array()
         nodes, blocks, candidates = [targets], [], []
         for layer, size in enumerate(self.sizes):
-            chosen = self.draw(nodes[-1], size, stream(key, layer), number)
+            chosen = self.draw(nodes[-1], size, stream(key, layer))
             columns = chosen.nodes[chosen.drawn]
             factors = chosen.draws / (size * chosen.probabilities[chosen.drawn])
-            entries = select_columns(
-                matrix.indptr, matrix.indices, matrix.weights, nodes[-1], columns, factors, number
-            )
+            blocks.append(selected_columns(self.adjacency, nodes[-1], columns, factors, self.numbers))
             nodes.append(columns)
-            blocks.append(Block(*entries, len(columns)))
             candidates.append(chosen)
-        return AdaptiveBatch(tuple(reversed(nodes)), tuple(reversed(blocks)), tuple(reversed(candidates)))
+        return AdaptiveBatch(tuple(nodes[::-1]), tuple(blocks[::-1]), tuple(candidates[::-1]))
 
-    def draw(self, rows: Integers, size: int, key: np.uint64, number: Array) -> Candidates:
+    def draw(self, rows: Integers, size: int, key: np.uint64) -> Candidates:
         """Draw the layer below ``rows``; without a neighbour, it is empty."""
-        matrix = self.adjacency
-        nodes, masses = neighbour_masses(matrix.indptr, matrix.indices, matrix.weights, rows, number)
+        nodes, masses = masses_of_neighbours(self.adjacency, rows, self.numbers)
         if not len(nodes):
             return Candidates(nodes, masses, masses, nodes, nodes)
         cumulative = np.cumsum(masses * np.abs(self.scores[nodes]))

@@ -78,9 +78,7 @@ def sample_rows(
 
 
 @compiled
-def select_columns(
-    indptr: Any, indices: Any, weights: Any, rows: Any, columns: Any, factors: Any, number: Any
-) -> Any:
+def select_columns(indptr: Any, indices: Any, weights: Any, rows: Any, columns: Any, factors: Any, number: Any) -> Any:
     """Return the entries of ``rows`` in the distinct ``columns``, multiplied by the factor of their column."""
     for k in range(len(columns)):
         number[columns[k]] = k
@@ -141,3 +139,10 @@ def column_squares(indptr: Any, indices: Any, weights: Any) -> Any:
     for entry in range(len(indices)):
         squares[indices[entry]] += 1.0 if weights is None else np.float64(weights[entry]) ** 2
     return squares
+
+
+@compiled
+def has_entry(indptr: Any, indices: Any, row: Any, column: Any) -> Any:
+    """Whether the matrix has an entry; columns are sorted."""
+    place = indptr[row] + np.searchsorted(indices[indptr[row] : indptr[row + 1]], column)
+    return place < indptr[row + 1] and indices[place] == column

@@ -27,8 +27,8 @@ def metis(adjacency: CSR, clusters: int, seed: int = 0) -> Integers:
         raise SignError("ClusterGCN needs METIS: pip install 'sign-gnn[baselines]', or pymetis") from error
     if not 1 <= clusters <= adjacency.nodes:
         raise FieldError("clusters", clusters, f"must be from 1 to the number of nodes, {adjacency.nodes:,}")
-    check_edges_exist(adjacency)
     links = remove_self_loops(adjacency)
+    check_edges_exist(links)
     if not links.is_symmetric():
         links = symmetrize(links)
     graph = pymetis.CSRAdjacency(links.indptr, links.indices.astype(np.int64))
@@ -40,9 +40,9 @@ def metis(adjacency: CSR, clusters: int, seed: int = 0) -> Integers:
 class ClusterSampler(Sampler):
     r"""A batch is the union of some clusters, with all edges within it, also between two of its clusters.
 
-    ``clusters`` has the cluster of every node (:func:`metis`). An epoch shuffles them and takes ``clusters_per_batch`` at
-    a time, so every node is in one batch. The entries of the block are those of A: the paper normalises the subgraph
-    anew. ``loss_weights`` average over the targets of the batch.
+    ``clusters`` has the cluster of every node (:func:`metis`). An epoch shuffles the clusters and takes
+    ``clusters_per_batch`` at a time, so every node is in one batch. The entries of the block are those of A: the paper
+    normalises the subgraph anew. ``loss_weights`` average over the targets of the batch.
     """
 
     clusters: Array

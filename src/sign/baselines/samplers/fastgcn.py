@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sign.baselines.samplers.base import TargetSampler
-from sign.baselines.samplers.batches import Block, Integers, LayeredBatch
-from sign.baselines.samplers.block_kernels import column_squares, select_columns
-from sign.baselines.samplers.neighbour import check_layers
+from sign.baselines.samplers.batches import Integers, LayeredBatch
+from sign.baselines.samplers.blocks import Doubles, check_layers, column_importance, selected_columns
 from sign.baselines.samplers.streams import draw_categories, stream
 from sign.validation import Count
 
@@ -22,7 +20,7 @@ class ImportanceBatch(LayeredBatch):
     """
 
     draws: tuple[Integers, ...]
-    probabilities: tuple[NDArray[np.float64], ...]
+    probabilities: tuple[Doubles, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,31 +44,23 @@ class FastGCNSampler(TargetSampler[ImportanceBatch]):
         check_layers("sizes", self.sizes)
 
     @cached_property
-    def cumulative(self) -> NDArray[np.float64]:
+    def cumulative(self) -> Doubles:
         """Cumulative probabilities of the nodes."""
-        squares = column_squares(self.adjacency.indptr, self.adjacency.indices, self.adjacency.weights)
-        sums: NDArray[np.float64] = np.cumsum(squares / squares.sum())
-        return sums
+        return column_importance(self.adjacency)
 
-    def probabilities(self, nodes: Integers) -> NDArray[np.float64]:
+    def probabilities(self, nodes: Integers) -> Doubles:
         """Return q of some nodes."""
-        before = np.where(nodes > 0, self.cumulative[nodes - 1], 0.0)
-        return (self.cumulative[nodes] - before) / self.cumulative[-1]
+        return self.cumulative[nodes] - np.where(nodes > 0, self.cumulative[nodes - 1], 0.0)
 
     def sample(self, targets: Integers, key: np.uint64) -> ImportanceBatch:
         """Return the layers below some nodes."""
-        matrix, number = self.adjacency, self.numbers.array()
         nodes, blocks, draws, probabilities = [targets], [], [], []
         for layer, size in enumerate(self.sizes):
             drawn = draw_categories(self.cumulative, size, stream(key, layer))
             columns, counts = np.unique(drawn, return_counts=True)
             q = self.probabilities(columns)
-            entries = select_columns(
-                matrix.indptr, matrix.indices, matrix.weights, nodes[-1], columns, counts / (size * q), number
-            )
+            blocks.append(selected_columns(self.adjacency, nodes[-1], columns, counts / (size * q), self.numbers))
             nodes.append(columns)
-            blocks.append(Block(*entries, len(columns)))
             draws.append(counts)
             probabilities.append(q)
-        lists = (nodes, blocks, draws, probabilities)
-        return ImportanceBatch(*(tuple(reversed(each)) for each in lists))  # type: ignore[call-overload]
+        return ImportanceBatch(tuple(nodes[::-1]), tuple(blocks[::-1]), tuple(draws[::-1]), tuple(probabilities[::-1]))

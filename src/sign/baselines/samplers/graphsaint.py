@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sign.baselines.samplers.base import Sampler
 from sign.baselines.samplers.batches import Block, Integers, Subgraph
-from sign.baselines.samplers.block_kernels import column_squares
+from sign.baselines.samplers.blocks import Doubles, column_importance
 from sign.baselines.samplers.parallel import in_order
 from sign.baselines.samplers.saint_kernels import (
     draw_edges,
@@ -38,7 +37,7 @@ class Normalization:
     has both nodes. The paper's :math:`λ_v` is :math:`|V| p_v`. What is never sampled has zero.
     """
 
-    nodes: NDArray[np.float64]
+    nodes: Doubles
     entries: Floats
 
 
@@ -105,9 +104,12 @@ class SAINTSampler(Sampler, ABC):
             if sampled >= coverage * matrix.nodes:
                 break
         np.maximum(node_counts, 1, out=node_counts)
-        ratios = np.repeat(node_counts, np.diff(matrix.indptr)) / np.maximum(entry_counts, 1)
-        weights = np.float32(1) if matrix.weights is None else matrix.weights
-        return Normalization(subgraphs / node_counts, (weights * ratios).astype(np.float32))
+        np.maximum(entry_counts, 1, out=entry_counts)
+        weights = np.repeat(node_counts.astype(np.float32), np.diff(matrix.indptr))
+        weights /= entry_counts
+        if matrix.weights is not None:
+            weights *= matrix.weights
+        return Normalization(subgraphs / node_counts, weights)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,11 +124,9 @@ class SAINTNodeSampler(SAINTSampler):
         return self.nodes_drawn
 
     @cached_property
-    def cumulative(self) -> NDArray[np.float64]:
+    def cumulative(self) -> Doubles:
         """Cumulative probabilities of the nodes."""
-        squares = column_squares(self.adjacency.indptr, self.adjacency.indices, self.adjacency.weights)
-        sums: NDArray[np.float64] = np.cumsum(squares / squares.sum())
-        return sums
+        return column_importance(self.adjacency)
 
     def draw(self, key: np.uint64) -> Integers:
         """Draw the nodes of a batch."""
@@ -139,7 +139,7 @@ class SAINTNodeSampler(SAINTSampler):
         With n draws, :math:`p_v = 1 - (1 - P_v)^n` and :math:`p_{uv} = p_u + p_v - 1 + (1 - P_u - P_v)^n`.
         """
         matrix = self.adjacency
-        single = np.diff(self.cumulative, prepend=0.0) / self.cumulative[-1]
+        single = np.diff(self.cumulative, prepend=0.0)
         included = at_least_once(single, self.nodes_drawn)
         entries = np.empty(matrix.entries, np.float32)
         for bounds in matrix.blocks():
@@ -190,13 +190,18 @@ class SAINTEdgeSampler(SAINTSampler):
         :math:`p_{uv} = p_u + p_v - 1 + (1 - s_u - s_v + P_{uv})^m`.
         """
         matrix = self.adjacency
-        single = endpoint_probabilities(matrix.indptr, matrix.indices)
+        single, entry_of_row = endpoint_probabilities(matrix.indptr, matrix.indices)
         included = at_least_once(single, self.edges_drawn)
         entries = np.empty(matrix.entries, np.float32)
         for bounds in matrix.blocks():
             edge_weights_by_edges(
-                (matrix.indptr, matrix.indices, matrix.weights),
-                (single, included, self.edges_drawn, len(self.connected)),
+                matrix.indptr,
+                matrix.indices,
+                matrix.weights,
+                single,
+                entry_of_row,
+                included,
+                self.edges_drawn,
                 bounds,
                 entries,
             )
@@ -225,13 +230,13 @@ class SAINTWalkSampler(SAINTSampler):
         return drawn
 
 
-def at_least_once(single: NDArray[np.float64], draws: int) -> NDArray[np.float64]:
+def at_least_once(single: Doubles, draws: int) -> Doubles:
     """Return 1 - (1 - single) ** draws without cancellation."""
     with np.errstate(divide="ignore"):
-        result: NDArray[np.float64] = -np.expm1(draws * np.log1p(-np.minimum(single, 1.0)))
+        result: Doubles = -np.expm1(draws * np.log1p(-np.minimum(single, 1.0)))
     return result
 
 
-def inverse(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def inverse(probabilities: Doubles) -> Doubles:
     """Return 1 / probabilities, and zero for zero."""
     return np.divide(1.0, probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sign.baselines.samplers.base import TargetSampler
-from sign.baselines.samplers.batches import Block, Integers, LayeredBatch
-from sign.baselines.samplers.block_kernels import sample_rows
+from sign.baselines.samplers.batches import Integers, LayeredBatch
+from sign.baselines.samplers.blocks import check_layers, sampled_rows
 from sign.baselines.samplers.streams import stream
-from sign.errors import FieldError
 from sign.validation import Count
 
 
@@ -33,19 +32,10 @@ class NeighbourSampler(TargetSampler[LayeredBatch]):
 
     def sample(self, targets: Integers, key: np.uint64) -> LayeredBatch:
         """Return the layers below some distinct nodes."""
-        matrix, number = self.adjacency, self.numbers.array()
         nodes, blocks = [targets], []
         for layer, fanout in enumerate(self.fanouts):
             rows = nodes[-1]
-            indptr, columns, weights, inputs = sample_rows(
-                matrix.indptr, matrix.indices, matrix.weights, rows, rows, fanout, stream(key, layer), number
-            )
+            block, inputs = sampled_rows(self.adjacency, rows, rows, fanout, stream(key, layer), self.numbers)
             nodes.append(inputs)
-            blocks.append(Block(indptr, columns, weights, len(inputs)))
-        return LayeredBatch(tuple(reversed(nodes)), tuple(reversed(blocks)))
-
-
-def check_layers(name: str, sizes: list[int]) -> None:
-    """Raise a :class:`FieldError` unless there is a number for at least one layer."""
-    if not sizes:
-        raise FieldError(name, sizes, "must have one number per layer")
+            blocks.append(block)
+        return LayeredBatch(tuple(nodes[::-1]), tuple(blocks[::-1]))

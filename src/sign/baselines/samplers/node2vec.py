@@ -7,6 +7,7 @@ import numpy as np
 
 from sign.baselines.samplers.base import TargetSampler
 from sign.baselines.samplers.batches import Integers
+from sign.baselines.samplers.block_kernels import has_entry
 from sign.baselines.samplers.streams import below, stream, substream, uniform
 from sign.errors import FieldError
 from sign.system.jit import compiled
@@ -20,8 +21,8 @@ Positive = Annotated[float, Range(1e-3, 1e3)]
 class WalkBatch:
     """Pairs of nodes that are near on a walk, and random nodes.
 
-    ``walks`` has one row per walk, filled up with -1 behind a node without neighbours. ``sources[i]`` and ``targets[i]`` are a
-    positive pair; ``sources[i]`` and each of ``negatives[i]`` are negative ones.
+    ``walks`` has one row per walk, filled up with -1 behind a node without neighbours. ``sources[i]`` and
+    ``targets[i]`` are a positive pair; ``sources[i]`` and each of ``negatives[i]`` are negative ones.
     """
 
     walks: Integers
@@ -62,9 +63,7 @@ class Node2VecSampler(TargetSampler[WalkBatch]):
     def sample(self, targets: Integers, key: np.uint64) -> WalkBatch:
         """Return the walks that start at ``targets``, and their pairs."""
         matrix = self.adjacency
-        walks = walk(
-            matrix.indptr, matrix.indices, targets, self.walks_per_node, self.walk_length, self.p, self.q, key
-        )
+        walks = walk(matrix.indptr, matrix.indices, targets, self.walks_per_node, self.walk_length, self.p, self.q, key)
         windows = np.lib.stride_tricks.sliding_window_view(walks, self.context_size, axis=1)
         sources = np.repeat(windows[..., 0].ravel(), self.context_size - 1)
         others = windows[..., 1:].ravel()
@@ -97,7 +96,7 @@ def walk(indptr: Any, indices: Any, starts: Any, per_node: Any, length: Any, p: 
                     break
                 if following == previous:
                     weight = weight_back
-                elif is_neighbour(indptr, indices, previous, following):
+                elif has_entry(indptr, indices, previous, following):
                     weight = 1.0
                 else:
                     weight = weight_far
@@ -106,13 +105,6 @@ def walk(indptr: Any, indices: Any, starts: Any, per_node: Any, length: Any, p: 
             previous, node = node, following
             walks[row, step] = node
     return walks
-
-
-@compiled
-def is_neighbour(indptr: Any, indices: Any, row: Any, column: Any) -> Any:
-    """Whether the matrix has an entry; columns are sorted."""
-    place = indptr[row] + np.searchsorted(indices[indptr[row] : indptr[row + 1]], column)
-    return place < indptr[row + 1] and indices[place] == column
 
 
 @compiled

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
+from sign.baselines.samplers.block_kernels import has_entry
 from sign.baselines.samplers.streams import below, substream
 from sign.system.jit import compiled, compiled_inline, compiled_parallel
 
@@ -70,32 +71,42 @@ def edge_weights_by_nodes(
 
 @compiled
 def endpoint_probabilities(indptr: Any, indices: Any) -> Any:
-    """Return the probability that a draw of one edge has each node as an end."""
-    single = np.zeros(len(indptr) - 1, np.float64)
+    """Return the probability that a draw of one edge has each node as an end, and that it is each entry of a row."""
+    nodes = len(indptr) - 1
     connected = 0
-    for v in range(len(indptr) - 1):
+    for v in range(nodes):
+        connected += indptr[v + 1] > indptr[v]
+    single, entry_of_row = np.zeros(nodes, np.float64), np.zeros(nodes, np.float64)
+    for v in range(nodes):
         degree = indptr[v + 1] - indptr[v]
         if degree > 0:
-            connected += 1
-            single[v] += 1.0
+            single[v] += 1.0 / connected
+            entry_of_row[v] = 1.0 / (connected * degree)
             for entry in range(indptr[v], indptr[v + 1]):
-                single[indices[entry]] += 1.0 / degree
-    return single / connected
+                single[indices[entry]] += entry_of_row[v]
+    return single, entry_of_row
 
 
 @compiled_parallel
-def edge_weights_by_edges(matrix: Any, sampling: Any, bounds: Any, entries: Any) -> None:
+def edge_weights_by_edges(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    single: Any,
+    entry_of_row: Any,
+    included: Any,
+    draws: Any,
+    bounds: Any,
+    entries: Any,
+) -> None:
     """Normalise the entries of some rows for independent draws of edges."""
-    indptr, indices, weights = matrix
-    single, included, draws, connected = sampling
     for part in prange(len(bounds) - 1):
         for v in range(bounds[part], bounds[part + 1]):
             for entry in range(indptr[v], indptr[v + 1]):
                 u = indices[entry]
                 weight = 1.0 if weights is None else weights[entry]
-                edge = 1.0 / (connected * (indptr[v + 1] - indptr[v]))
-                back = indptr[u] + np.searchsorted(indices[indptr[u] : indptr[u + 1]], v)
-                if back < indptr[u + 1] and indices[back] == v:  # always, unless the graph is directed
-                    edge += 1.0 / (connected * (indptr[u + 1] - indptr[u]))
+                edge = entry_of_row[v]
+                if has_entry(indptr, indices, u, v):  # always, unless the graph is directed
+                    edge += entry_of_row[u]
                 either = single[v] + single[u] - edge
                 entries[entry] = corrected(weight, included[v], included[u], either, draws)

@@ -6,8 +6,7 @@ import numpy as np
 
 from sign.baselines.samplers.base import TargetSampler
 from sign.baselines.samplers.batches import Block, Integers, LayeredBatch
-from sign.baselines.samplers.block_kernels import sample_rows
-from sign.baselines.samplers.neighbour import check_layers
+from sign.baselines.samplers.blocks import check_layers, sampled_rows
 from sign.baselines.samplers.streams import stream
 from sign.validation import LARGEST, Count
 
@@ -30,7 +29,8 @@ class VRGCNSampler(TargetSampler[ControlVariateBatch]):
     ``fanouts`` are the numbers of neighbours D per node, from the targets down to the inputs, as in
     :class:`~sign.baselines.samplers.neighbour.NeighbourSampler`. With the history :math:`\bar h`,
 
-    .. math:: \sum_{v \in \hat n(u)} \frac{|n(u)|}{|\hat n(u)|} a_{uv} (h_v - \bar h_v) + \sum_{v \in n(u)} a_{uv} \bar h_v
+    .. math::
+        \sum_{v \in \hat n(u)} \frac{|n(u)|}{|\hat n(u)|} a_{uv} (h_v - \bar h_v) + \sum_{v \in n(u)} a_{uv} \bar h_v
 
     is an unbiased estimate of row u of A h for any history, and exact for :math:`\bar h = h`. In arrays, layer l is
     ``blocks[l] @ (h - history[nodes[l]]) + complete[l] @ history[fields[l]]``; then ``history[nodes[l]] = h``.
@@ -44,15 +44,14 @@ class VRGCNSampler(TargetSampler[ControlVariateBatch]):
 
     def sample(self, targets: Integers, key: np.uint64) -> ControlVariateBatch:
         """Return the layers below some distinct nodes."""
-        matrix, number = self.adjacency, self.numbers.array()
+        matrix = self.adjacency
         nodes, blocks, complete, fields = [targets], [], [], []
         for layer, fanout in enumerate(self.fanouts):
-            arrays = (matrix.indptr, matrix.indices, matrix.weights, rows := nodes[-1])
-            *sampled, inputs = sample_rows(*arrays, rows, fanout, stream(key, layer), number)
-            *entire, field = sample_rows(*arrays, inputs, LARGEST, key, number)
+            rows = nodes[-1]
+            sampled, inputs = sampled_rows(matrix, rows, rows, fanout, stream(key, layer), self.numbers)
+            entire, field = sampled_rows(matrix, rows, inputs, LARGEST, key, self.numbers)
             nodes.append(inputs)
-            blocks.append(Block(*sampled, len(inputs)))
-            complete.append(Block(*entire, len(field)))
+            blocks.append(sampled)
+            complete.append(entire)
             fields.append(field)
-        lists = (nodes, blocks, complete, fields)
-        return ControlVariateBatch(*(tuple(reversed(each)) for each in lists))  # type: ignore[call-overload]
+        return ControlVariateBatch(tuple(nodes[::-1]), tuple(blocks[::-1]), tuple(complete[::-1]), tuple(fields[::-1]))

@@ -1,0 +1,28 @@
+"""Draws are hashes: uniform, and independent of order and threads."""
+
+import numpy as np
+import scipy.stats
+
+from sign.baselines.samplers.streams import below, draw_categories, stream, uniform
+
+
+def test_streams_of_different_numbers_differ() -> None:
+    keys = [stream(*numbers) for numbers in ((0,), (1,), (0, 0), (0, 1), (1, 0), (0, 0, 1), (0, 1, 0), (2**32 - 1, 5))]
+    assert len(set(keys)) == len(keys)
+    assert stream(3, 1, 4) == stream(stream(3, 1), 4)
+
+
+def test_draws_are_uniform() -> None:
+    values = [uniform(stream(7), i) for i in range(2000)]
+    assert scipy.stats.kstest(values, "uniform").pvalue > 1e-3
+    counts = np.bincount([below(stream(8), i, 7) for i in range(3500)], minlength=7)
+    assert len(counts) == 7
+    assert scipy.stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_categories_are_drawn_by_weight_and_never_without_one() -> None:
+    weights = np.array([0.0, 1.0, 0.0, 3.0, 2.0, 0.0])
+    counts = np.bincount(draw_categories(np.cumsum(weights), 6000, stream(1)), minlength=6)
+    assert not counts[weights == 0].any()
+    chosen = weights > 0
+    assert scipy.stats.chisquare(counts[chosen], weights[chosen] * 1000).pvalue > 1e-3
