@@ -73,14 +73,14 @@ class ASGCNSampler(TargetSampler[AdaptiveBatch]):
             chosen = self.draw(nodes[-1], size, stream(key, layer))
             columns = chosen.nodes[chosen.drawn]
             factors = chosen.draws / (size * chosen.probabilities[chosen.drawn])
-            blocks.append(selected_columns(self.adjacency, nodes[-1], columns, factors, self.numbers))
+            blocks.append(selected_columns(self.adjacency, nodes[-1], columns, factors, self.scratch))
             nodes.append(columns)
             candidates.append(chosen)
         return AdaptiveBatch(tuple(nodes[::-1]), tuple(blocks[::-1]), tuple(candidates[::-1]))
 
     def draw(self, rows: Integers, size: int, key: np.uint64) -> Candidates:
         """Draw the layer below ``rows``; without a neighbour, it is empty."""
-        nodes, masses = masses_of_neighbours(self.adjacency, rows, self.numbers)
+        nodes, masses = masses_of_neighbours(self.adjacency, rows, self.scratch)
         if not len(nodes):
             return Candidates(nodes, masses, masses, nodes, nodes)
         cumulative = np.cumsum(masses * np.abs(self.scores[nodes]))

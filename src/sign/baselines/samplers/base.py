@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sign.baselines.samplers.batches import Integers
-from sign.baselines.samplers.parallel import NodeNumbers, in_order
+from sign.baselines.samplers.parallel import in_order
+from sign.baselines.samplers.scratch import Scratch
 from sign.baselines.samplers.streams import stream
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array
@@ -43,9 +44,9 @@ class Sampler(Validated):
             raise SignError("targets: a node is listed twice; list each node once")
 
     @cached_property
-    def numbers(self) -> NodeNumbers:
-        """Scratch arrays of the kernels."""
-        return NodeNumbers(self.adjacency.nodes)
+    def scratch(self) -> Scratch:
+        """Arrays in which kernels number the nodes of a batch."""
+        return Scratch(self.adjacency.nodes)
 
     @cached_property
     def is_target(self) -> NDArray[np.bool_]:

@@ -1,13 +1,13 @@
 """Compiled loops that select entries of some rows of a CSR matrix and number their columns within the batch.
 
-``number`` is an array over all nodes that is -1 before and after each call (:class:`NodeNumbers`). Weights of None are
-ones.
+Weights of None are ones.
 """
 
 from typing import Any
 
 import numpy as np
 
+from sign.baselines.samplers.scratch import is_marked, mark
 from sign.baselines.samplers.streams import below, substream
 from sign.system.jit import compiled
 
@@ -31,13 +31,14 @@ def choose_distinct(chosen: Any, size: Any, key: Any) -> None:
 
 @compiled
 def sample_rows(
-    indptr: Any, indices: Any, weights: Any, rows: Any, first_nodes: Any, fanout: Any, key: Any, number: Any
+    indptr: Any, indices: Any, weights: Any, rows: Any, first_nodes: Any, fanout: Any, key: Any, scratch: Any
 ) -> Any:
     """Sample up to ``fanout`` entries of each row, uniformly without replacement.
 
     Returns ``indptr``, columns and weights of the sample, and the nodes that the columns refer to: ``first_nodes``,
     then those that the sample adds. Weights are multiplied by the length of their row over the number of samples.
     """
+    numbers = scratch.numbers
     starts = np.zeros(len(rows) + 1, np.int64)
     for i in range(len(rows)):
         starts[i + 1] = starts[i] + min(fanout, indptr[rows[i] + 1] - indptr[rows[i]])
@@ -47,7 +48,7 @@ def sample_rows(
     known = len(first_nodes)
     for i in range(known):
         nodes[i] = first_nodes[i]
-        number[nodes[i]] = i
+        numbers[nodes[i]] = i
     for i in range(len(rows)):
         first = indptr[rows[i]]
         length = indptr[rows[i] + 1] - first
@@ -65,50 +66,54 @@ def sample_rows(
     # In a loop of its own, in which loads from random places overlap.
     for k in range(len(columns)):
         node = columns[k]
-        place = number[node]
+        place = numbers[node]
         if place < 0:
             place = known
-            number[node] = known
+            numbers[node] = known
             nodes[known] = node
             known += 1
         columns[k] = place
     for i in range(known):
-        number[nodes[i]] = -1
+        numbers[nodes[i]] = -1
     return starts, columns, values, nodes[:known].copy()
 
 
 @compiled
-def select_columns(indptr: Any, indices: Any, weights: Any, rows: Any, columns: Any, factors: Any, number: Any) -> Any:
+def select_columns(indptr: Any, indices: Any, weights: Any, rows: Any, columns: Any, factors: Any, scratch: Any) -> Any:
     """Return the entries of ``rows`` in the distinct ``columns``, multiplied by the factor of their column."""
+    numbers, bits = scratch
     for k in range(len(columns)):
-        number[columns[k]] = k
+        numbers[columns[k]] = k
+        mark(bits, columns[k])
     starts = np.zeros(len(rows) + 1, np.int64)
     for i in range(len(rows)):
         found = 0
         for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            found += number[indices[entry]] >= 0
+            found += is_marked(bits, indices[entry])
         starts[i + 1] = starts[i] + found
     selected = np.empty(starts[-1], np.int64)
     values = np.empty(starts[-1], np.float32)
     filled = 0
     for i in range(len(rows)):
         for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            place = number[indices[entry]]
-            if place >= 0:
+            if is_marked(bits, indices[entry]):
+                place = numbers[indices[entry]]
                 selected[filled] = place
                 values[filled] = factors[place] if weights is None else factors[place] * weights[entry]
                 filled += 1
     for k in range(len(columns)):
-        number[columns[k]] = -1
+        numbers[columns[k]] = -1
+        bits[columns[k] >> 6] = 0
     return starts, selected, values
 
 
 @compiled
-def neighbour_masses(indptr: Any, indices: Any, weights: Any, rows: Any, number: Any) -> Any:
+def neighbour_masses(indptr: Any, indices: Any, weights: Any, rows: Any, scratch: Any) -> Any:
     """Return the columns in which the rows have entries, and the sum of each over the rows, divided by their sums."""
     size = 0
     for i in range(len(rows)):
         size += indptr[rows[i] + 1] - indptr[rows[i]]
+    numbers = scratch.numbers
     nodes, masses = np.empty(size, np.int64), np.zeros(size, np.float64)
     known = 0
     for i in range(len(rows)):
@@ -120,15 +125,15 @@ def neighbour_masses(indptr: Any, indices: Any, weights: Any, rows: Any, number:
                 total += weights[entry]
         for entry in range(first, last):
             node = indices[entry]
-            place = number[node]
+            place = numbers[node]
             if place < 0:
                 place = known
-                number[node] = known
+                numbers[node] = known
                 nodes[known] = node
                 known += 1
             masses[place] += (1.0 if weights is None else weights[entry]) / total
     for i in range(known):
-        number[nodes[i]] = -1
+        numbers[nodes[i]] = -1
     return nodes[:known].copy(), masses[:known].copy()
 
 

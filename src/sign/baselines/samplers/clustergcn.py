@@ -65,7 +65,7 @@ class ClusterSampler(Sampler):
 
     def sample(self, nodes: Integers) -> Subgraph:
         """Return the subgraph of some sorted nodes."""
-        indptr, columns, entries = induce(self.adjacency, nodes, self.numbers)
+        indptr, columns, entries = induce(self.adjacency, nodes, self.scratch)
         block = Block(indptr, columns, entry_weights(self.adjacency, entries), len(nodes))
         targets = np.flatnonzero(self.is_target[nodes])
         return Subgraph(nodes, block, targets, np.full(len(targets), 1 / max(1, len(targets)), np.float32))

@@ -59,7 +59,7 @@ class FastGCNSampler(TargetSampler[ImportanceBatch]):
             drawn = draw_categories(self.cumulative, size, stream(key, layer))
             columns, counts = np.unique(drawn, return_counts=True)
             q = self.probabilities(columns)
-            blocks.append(selected_columns(self.adjacency, nodes[-1], columns, counts / (size * q), self.numbers))
+            blocks.append(selected_columns(self.adjacency, nodes[-1], columns, counts / (size * q), self.scratch))
             nodes.append(columns)
             draws.append(counts)
             probabilities.append(q)

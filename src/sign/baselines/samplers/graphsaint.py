@@ -19,6 +19,7 @@ from sign.baselines.samplers.saint_kernels import (
     edge_weights_by_nodes,
     endpoint_probabilities,
 )
+from sign.baselines.samplers.scratch import distinct
 from sign.baselines.samplers.streams import draw_categories, stream
 from sign.baselines.samplers.subgraph import entry_weights, induce
 from sign.errors import SignError
@@ -65,8 +66,8 @@ class SAINTSampler(Sampler, ABC):
 
     def sample(self, key: np.uint64, normalization: Normalization | None = None) -> Subgraph:
         """Return a batch; without normalisation, with the entries of A and the mean loss of its targets."""
-        nodes = np.unique(self.draw(key))
-        indptr, columns, entries = induce(self.adjacency, nodes, self.numbers)
+        nodes = distinct(self.draw(key), self.scratch.arrays().bits)
+        indptr, columns, entries = induce(self.adjacency, nodes, self.scratch)
         targets = np.flatnonzero(self.is_target[nodes])
         if normalization is None:
             weights = entry_weights(self.adjacency, entries)
@@ -94,8 +95,8 @@ class SAINTSampler(Sampler, ABC):
         subgraphs, sampled = 0, 0
 
         def pre_sample(i: int) -> tuple[Integers, Integers]:
-            nodes = np.unique(self.draw(stream(self.seed, PRE_SAMPLING, i)))
-            return nodes, induce(matrix, nodes, self.numbers)[2]
+            nodes = distinct(self.draw(stream(self.seed, PRE_SAMPLING, i)), self.scratch.arrays().bits)
+            return nodes, induce(matrix, nodes, self.scratch)[2]
 
         for nodes, entries in in_order(pre_sample, itertools.count(), threads):
             node_counts[nodes] += 1

@@ -35,7 +35,7 @@ class NeighbourSampler(TargetSampler[LayeredBatch]):
         nodes, blocks = [targets], []
         for layer, fanout in enumerate(self.fanouts):
             rows = nodes[-1]
-            block, inputs = sampled_rows(self.adjacency, rows, rows, fanout, stream(key, layer), self.numbers)
+            block, inputs = sampled_rows(self.adjacency, rows, rows, fanout, stream(key, layer), self.scratch)
             nodes.append(inputs)
             blocks.append(block)
         return LayeredBatch(tuple(nodes[::-1]), tuple(blocks[::-1]))

@@ -1,6 +1,5 @@
 """Threads that sample batches ahead of their consumer."""
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,8 +7,6 @@ from itertools import islice
 from typing import TypeVar
 
 import numba
-import numpy as np
-from numpy.typing import NDArray
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -40,18 +37,3 @@ def in_order(
             yield result
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-class NodeNumbers:
-    """An array per thread in which a kernel numbers the nodes of a batch; it is -1 everywhere between batches."""
-
-    def __init__(self, nodes: int) -> None:
-        self._nodes = nodes
-        self._local = threading.local()
-
-    def array(self) -> NDArray[np.int32]:
-        """Return the array of this thread."""
-        if not hasattr(self._local, "array"):
-            self._local.array = np.full(self._nodes, -1, np.int32)
-        array: NDArray[np.int32] = self._local.array
-        return array

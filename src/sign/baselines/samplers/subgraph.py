@@ -5,40 +5,44 @@ from typing import Any
 import numpy as np
 
 from sign.baselines.samplers.batches import Integers
-from sign.baselines.samplers.parallel import NodeNumbers
+from sign.baselines.samplers.scratch import Scratch, is_marked, mark
 from sign.graph.csr import CSR
 from sign.system.jit import compiled
 
 
-def induce(adjacency: CSR, nodes: Integers, numbers: NodeNumbers) -> tuple[Integers, Integers, Integers]:
+def induce(adjacency: CSR, nodes: Integers, scratch: Scratch) -> tuple[Integers, Integers, Integers]:
     """Return the subgraph of sorted nodes: ``indptr``, columns, and the positions of its entries in the matrix."""
     induced: tuple[Integers, Integers, Integers] = select_induced(
-        adjacency.indptr, adjacency.indices, nodes, numbers.array()
+        adjacency.indptr, adjacency.indices, nodes, scratch.arrays()
     )
     return induced
 
 
 @compiled
-def select_induced(indptr: Any, indices: Any, nodes: Any, number: Any) -> Any:
-    """Select the entries in the rows and columns of ``nodes``; ``number`` is -1 before and after."""
-    size = 0
+def select_induced(indptr: Any, indices: Any, nodes: Any, scratch: Any) -> Any:
+    """Select the entries in the rows and columns of ``nodes``."""
+    numbers, bits = scratch
     for i in range(len(nodes)):
-        number[nodes[i]] = i
-        size += min(len(nodes), indptr[nodes[i] + 1] - indptr[nodes[i]])
+        numbers[nodes[i]] = i
+        mark(bits, nodes[i])
     starts = np.zeros(len(nodes) + 1, np.int64)
-    columns, entries = np.empty(size, np.int64), np.empty(size, np.int64)
+    for i in range(len(nodes)):
+        found = 0
+        for entry in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
+            found += is_marked(bits, indices[entry])
+        starts[i + 1] = starts[i] + found
+    columns, entries = np.empty(starts[-1], np.int64), np.empty(starts[-1], np.int64)
     filled = 0
     for i in range(len(nodes)):
         for entry in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
-            place = number[indices[entry]]
-            if place >= 0:
-                columns[filled] = place
+            if is_marked(bits, indices[entry]):
+                columns[filled] = numbers[indices[entry]]
                 entries[filled] = entry
                 filled += 1
-        starts[i + 1] = filled
     for i in range(len(nodes)):
-        number[nodes[i]] = -1
-    return starts, columns[:filled].copy(), entries[:filled].copy()
+        numbers[nodes[i]] = -1
+        bits[nodes[i] >> 6] = 0
+    return starts, columns, entries
 
 
 def entry_weights(adjacency: CSR, entries: Integers) -> Any:

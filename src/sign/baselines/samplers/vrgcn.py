@@ -48,8 +48,8 @@ class VRGCNSampler(TargetSampler[ControlVariateBatch]):
         nodes, blocks, complete, fields = [targets], [], [], []
         for layer, fanout in enumerate(self.fanouts):
             rows = nodes[-1]
-            sampled, inputs = sampled_rows(matrix, rows, rows, fanout, stream(key, layer), self.numbers)
-            entire, field = sampled_rows(matrix, rows, inputs, LARGEST, key, self.numbers)
+            sampled, inputs = sampled_rows(matrix, rows, rows, fanout, stream(key, layer), self.scratch)
+            entire, field = sampled_rows(matrix, rows, inputs, LARGEST, key, self.scratch)
             nodes.append(inputs)
             blocks.append(sampled)
             complete.append(entire)

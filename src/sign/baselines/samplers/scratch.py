@@ -1,0 +1,69 @@
+"""Arrays over all nodes in which kernels mark and number the nodes of a batch.
+
+A kernel finds them cleared and clears them again, so that a batch costs nothing for the nodes that it does not have.
+Bits mark nodes where most questions are answered by no: the bits of a few million nodes fit in a cache.
+"""
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sign.system.jit import compiled, compiled_inline
+
+
+class NodeArrays(NamedTuple):
+    """The number of each node in a batch, -1 without one, and a bit per node."""
+
+    numbers: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+
+
+class Scratch:
+    """One pair of arrays per thread."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+        self._local = threading.local()
+
+    def arrays(self) -> NodeArrays:
+        """Return the arrays of this thread."""
+        if not hasattr(self._local, "arrays"):
+            words = self._nodes // 64 + 1
+            self._local.arrays = NodeArrays(np.full(self._nodes, -1, np.int32), np.zeros(words, np.uint64))
+        arrays: NodeArrays = self._local.arrays
+        return arrays
+
+
+@compiled_inline
+def mark(bits: Any, node: Any) -> None:
+    """Set the bit of a node."""
+    bits[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
+
+
+@compiled_inline
+def is_marked(bits: Any, node: Any) -> Any:
+    """Whether the bit of a node is set."""
+    return (bits[node >> 6] >> np.uint64(node & 63)) & np.uint64(1) != 0
+
+
+@compiled
+def distinct(drawn: Any, bits: Any) -> Any:
+    """Return the nodes of a list once each, sorted."""
+    for i in range(len(drawn)):
+        mark(bits, drawn[i])
+    nodes = np.empty(len(drawn), np.int64)
+    found = 0
+    for word in range(len(bits)):
+        marks = bits[word]
+        if marks:
+            bits[word] = 0
+            node = 64 * word
+            while marks:
+                if marks & np.uint64(1):
+                    nodes[found] = node
+                    found += 1
+                marks >>= np.uint64(1)
+                node += 1
+    return nodes[:found].copy()
