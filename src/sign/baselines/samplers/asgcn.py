@@ -7,7 +7,7 @@ import numpy as np
 from sign.baselines.samplers.base import TargetSampler
 from sign.baselines.samplers.batches import Integers, LayeredBatch
 from sign.baselines.samplers.blocks import Doubles, check_layers, masses_of_neighbours, selected_columns
-from sign.baselines.samplers.streams import draw_categories, stream
+from sign.baselines.samplers.streams import categories, draw_categories, stream
 from sign.errors import FieldError
 from sign.graph.csr import Array
 from sign.validation import Count
@@ -83,7 +83,6 @@ class ASGCNSampler(TargetSampler[AdaptiveBatch]):
         nodes, masses = masses_of_neighbours(self.adjacency, rows, self.scratch)
         if not len(nodes):
             return Candidates(nodes, masses, masses, nodes, nodes)
-        cumulative = np.cumsum(masses * np.abs(self.scores[nodes]))
-        drawn, draws = np.unique(draw_categories(cumulative, size, key), return_counts=True)
-        probabilities = np.diff(cumulative, prepend=0.0) / cumulative[-1]
-        return Candidates(nodes, masses, probabilities, drawn, draws)
+        q = categories(masses * np.abs(self.scores[nodes]))
+        drawn, draws = np.unique(draw_categories(q, size, key), return_counts=True)
+        return Candidates(nodes, masses, q.probabilities, drawn, draws)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sign.baselines.samplers.scratch import is_marked, mark
+from sign.baselines.samplers.scratch import mark, marked_entries
 from sign.baselines.samplers.streams import below, substream
 from sign.system.jit import compiled
 
@@ -85,22 +85,13 @@ def select_columns(indptr: Any, indices: Any, weights: Any, rows: Any, columns: 
     for k in range(len(columns)):
         numbers[columns[k]] = k
         mark(bits, columns[k])
-    starts = np.zeros(len(rows) + 1, np.int64)
-    for i in range(len(rows)):
-        found = 0
-        for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            found += is_marked(bits, indices[entry])
-        starts[i + 1] = starts[i] + found
-    selected = np.empty(starts[-1], np.int64)
-    values = np.empty(starts[-1], np.float32)
-    filled = 0
-    for i in range(len(rows)):
-        for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            if is_marked(bits, indices[entry]):
-                place = numbers[indices[entry]]
-                selected[filled] = place
-                values[filled] = factors[place] if weights is None else factors[place] * weights[entry]
-                filled += 1
+    starts, entries = marked_entries(indptr, indices, rows, bits)
+    selected = np.empty(len(entries), np.int64)
+    values = np.empty(len(entries), np.float32)
+    for k in range(len(entries)):
+        place = numbers[indices[entries[k]]]
+        selected[k] = place
+        values[k] = factors[place] if weights is None else factors[place] * weights[entries[k]]
     for k in range(len(columns)):
         numbers[columns[k]] = -1
         bits[columns[k] >> 6] = 0

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from sign.baselines.samplers.batches import Block, Integers
 from sign.baselines.samplers.block_kernels import column_squares, neighbour_masses, sample_rows, select_columns
 from sign.baselines.samplers.scratch import Scratch
+from sign.baselines.samplers.streams import Categories, categories
 from sign.errors import FieldError
 from sign.graph.csr import CSR
 
@@ -45,9 +46,6 @@ def masses_of_neighbours(matrix: CSR, rows: Integers, scratch: Scratch) -> tuple
     return nodes, masses
 
 
-def column_importance(matrix: CSR) -> Doubles:
-    r"""Return the cumulative sums of the probabilities :math:`\|A_{:,v}\|^2 / \sum_w \|A_{:,w}\|^2`."""
-    squares = column_squares(matrix.indptr, matrix.indices, matrix.weights)
-    cumulative: Doubles = np.cumsum(squares / squares.sum())
-    cumulative /= cumulative[-1]
-    return cumulative
+def column_importance(matrix: CSR) -> Categories:
+    r"""Return the distribution :math:`\|A_{:,v}\|^2 / \sum_w \|A_{:,w}\|^2`."""
+    return categories(column_squares(matrix.indptr, matrix.indices, matrix.weights))

@@ -8,7 +8,7 @@ import numpy as np
 from sign.baselines.samplers.base import TargetSampler
 from sign.baselines.samplers.batches import Integers, LayeredBatch
 from sign.baselines.samplers.blocks import Doubles, check_layers, column_importance, selected_columns
-from sign.baselines.samplers.streams import draw_categories, stream
+from sign.baselines.samplers.streams import Categories, draw_categories, stream
 from sign.validation import Count
 
 
@@ -44,19 +44,20 @@ class FastGCNSampler(TargetSampler[ImportanceBatch]):
         check_layers("sizes", self.sizes)
 
     @cached_property
-    def cumulative(self) -> Doubles:
-        """Cumulative probabilities of the nodes."""
+    def importance(self) -> Categories:
+        """The distribution q."""
         return column_importance(self.adjacency)
 
     def probabilities(self, nodes: Integers) -> Doubles:
         """Return q of some nodes."""
-        return self.cumulative[nodes] - np.where(nodes > 0, self.cumulative[nodes - 1], 0.0)
+        cumulative = self.importance.cumulative
+        return cumulative[nodes] - np.where(nodes > 0, cumulative[nodes - 1], 0.0)
 
     def sample(self, targets: Integers, key: np.uint64) -> ImportanceBatch:
         """Return the layers below some nodes."""
         nodes, blocks, draws, probabilities = [targets], [], [], []
         for layer, size in enumerate(self.sizes):
-            drawn = draw_categories(self.cumulative, size, stream(key, layer))
+            drawn = draw_categories(self.importance, size, stream(key, layer))
             columns, counts = np.unique(drawn, return_counts=True)
             q = self.probabilities(columns)
             blocks.append(selected_columns(self.adjacency, nodes[-1], columns, counts / (size * q), self.scratch))

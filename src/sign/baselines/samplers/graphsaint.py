@@ -20,7 +20,7 @@ from sign.baselines.samplers.saint_kernels import (
     endpoint_probabilities,
 )
 from sign.baselines.samplers.scratch import distinct
-from sign.baselines.samplers.streams import draw_categories, stream
+from sign.baselines.samplers.streams import Categories, draw_categories, stream
 from sign.baselines.samplers.subgraph import entry_weights, induce
 from sign.errors import SignError
 from sign.graph.csr import Floats
@@ -125,13 +125,13 @@ class SAINTNodeSampler(SAINTSampler):
         return self.nodes_drawn
 
     @cached_property
-    def cumulative(self) -> Doubles:
-        """Cumulative probabilities of the nodes."""
+    def importance(self) -> Categories:
+        """The distribution P."""
         return column_importance(self.adjacency)
 
     def draw(self, key: np.uint64) -> Integers:
         """Draw the nodes of a batch."""
-        drawn: Integers = draw_categories(self.cumulative, self.nodes_drawn, key)
+        drawn: Integers = draw_categories(self.importance, self.nodes_drawn, key)
         return drawn
 
     def exact_normalization(self) -> Normalization:
@@ -140,7 +140,7 @@ class SAINTNodeSampler(SAINTSampler):
         With n draws, :math:`p_v = 1 - (1 - P_v)^n` and :math:`p_{uv} = p_u + p_v - 1 + (1 - P_u - P_v)^n`.
         """
         matrix = self.adjacency
-        single = np.diff(self.cumulative, prepend=0.0)
+        single = self.importance.probabilities
         included = at_least_once(single, self.nodes_drawn)
         entries = np.empty(matrix.entries, np.float32)
         for bounds in matrix.blocks():

@@ -67,3 +67,23 @@ def distinct(drawn: Any, bits: Any) -> Any:
                 marks >>= np.uint64(1)
                 node += 1
     return nodes[:found].copy()
+
+
+@compiled
+def marked_entries(indptr: Any, indices: Any, rows: Any, bits: Any) -> Any:
+    """Return where each row starts in a list of its entries whose column is marked, and that list."""
+    longest = 0
+    for i in range(len(rows)):
+        longest = max(longest, indptr[rows[i] + 1] - indptr[rows[i]])
+    starts = np.zeros(len(rows) + 1, np.int64)
+    entries = np.empty(4 * len(rows) + longest + 1, np.int64)
+    filled = 0
+    for i in range(len(rows)):
+        first, last = indptr[rows[i]], indptr[rows[i] + 1]
+        if filled + last - first >= len(entries):
+            entries = np.concatenate((entries, np.empty_like(entries)))
+        for entry in range(first, last):  # without a branch, which could not be predicted
+            entries[filled] = entry
+            filled += is_marked(bits, indices[entry])
+        starts[i + 1] = filled
+    return starts, entries[:filled].copy()

@@ -1,8 +1,9 @@
 """Counter-based randomness: a draw is a hash of integers, so it does not depend on threads or on earlier draws."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sign.graph.query_kernels import splitmix64
 from sign.system.jit import compiled, compiled_inline
@@ -34,10 +35,46 @@ def below(key: Any, draw: Any, size: Any) -> Any:
     return np.int64(uniform(key, draw) * size)
 
 
+class Categories(NamedTuple):
+    """A distribution: the cumulative sums of n probabilities, and for i = 0 to n - 1 the first one above i / n."""
+
+    cumulative: NDArray[np.float64]
+    first_above: NDArray[np.int64]
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The probability of each category."""
+        return np.diff(self.cumulative, prepend=0.0)
+
+
+def categories(weights: NDArray[np.float64]) -> Categories:
+    """Return the distribution in proportion to weights that are not negative, and not all zero."""
+    cumulative = np.cumsum(weights)
+    cumulative /= cumulative[-1]
+    return Categories(cumulative, first_above(cumulative))
+
+
 @compiled
-def draw_categories(cumulative: Any, draws: Any, key: Any) -> Any:
-    """Draw categories with replacement, given the cumulative sums of their weights."""
+def first_above(cumulative: Any) -> Any:
+    """Return the first number above each of 0, 1 / n, 2 / n and so on."""
+    places = np.empty(len(cumulative), np.int64)
+    place = 0
+    for i in range(len(cumulative)):
+        while cumulative[place] <= i / len(cumulative):
+            place += 1
+        places[i] = place
+    return places
+
+
+@compiled
+def draw_categories(distribution: Any, draws: Any, key: Any) -> Any:
+    """Draw categories with replacement."""
+    cumulative, starts = distribution
     drawn = np.empty(draws, np.int64)
     for i in range(draws):
-        drawn[i] = np.searchsorted(cumulative, uniform(key, i) * cumulative[-1], side="right")
+        value = uniform(key, i)
+        place = starts[np.int64(value * len(cumulative))]
+        while cumulative[place] <= value:
+            place += 1
+        drawn[i] = place
     return drawn

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sign.baselines.samplers.batches import Integers
-from sign.baselines.samplers.scratch import Scratch, is_marked, mark
+from sign.baselines.samplers.scratch import Scratch, mark, marked_entries
 from sign.graph.csr import CSR
 from sign.system.jit import compiled
 
@@ -25,20 +25,10 @@ def select_induced(indptr: Any, indices: Any, nodes: Any, scratch: Any) -> Any:
     for i in range(len(nodes)):
         numbers[nodes[i]] = i
         mark(bits, nodes[i])
-    starts = np.zeros(len(nodes) + 1, np.int64)
-    for i in range(len(nodes)):
-        found = 0
-        for entry in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
-            found += is_marked(bits, indices[entry])
-        starts[i + 1] = starts[i] + found
-    columns, entries = np.empty(starts[-1], np.int64), np.empty(starts[-1], np.int64)
-    filled = 0
-    for i in range(len(nodes)):
-        for entry in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
-            if is_marked(bits, indices[entry]):
-                columns[filled] = numbers[indices[entry]]
-                entries[filled] = entry
-                filled += 1
+    starts, entries = marked_entries(indptr, indices, nodes, bits)
+    columns = np.empty(len(entries), np.int64)
+    for k in range(len(entries)):
+        columns[k] = numbers[indices[entries[k]]]
     for i in range(len(nodes)):
         numbers[nodes[i]] = -1
         bits[nodes[i] >> 6] = 0
