@@ -11,7 +11,9 @@ import pytest
 from rich.table import Table
 
 from sign.datasets.synthetic.communities import Communities
+from sign.graph.csr import CSR
 from sign.graph.features import SparseFeatures
+from sign.operators.adjacency import NormalizedAdjacency
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SMALL = Communities(nodes=300, edges=1200, features=7)
@@ -70,3 +72,15 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     again = defaults.Bench("small", options)
     assert again.search()[0] == best
     assert again.measure("mlp", {}, seed=0) == metrics
+
+
+def test_samplers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    samplers = benchmark("samplers")
+    for name, size in {"BATCHES": 2, "BATCH": 50, "CLUSTERS_PER_BATCH": 2, "NODES_DRAWN": 40, "ROOTS": 20}.items():
+        monkeypatch.setattr(samplers, name, size)
+    matrix = CSR.from_scipy(NormalizedAdjacency("row").matrix(SMALL.load()).to_scipy())
+    table = samplers.race(matrix, np.arange(300) % 10, rounds=1, dgl_python=None, folder=tmp_path)
+    assert column(table, "sampler") == [
+        *("neighbour", "fastgcn", "asgcn", "vrgcn", "cluster", "saint-node", "saint-edge", "saint-walk", "node2vec")
+    ]
+    assert all(float(cell) > 0 for cell in column(table, "ours / numpy"))

@@ -31,7 +31,7 @@ INDIRECT = {
     "hydra-optuna-sweeper": "hydra_plugins.hydra_optuna_sweeper",  # _target_ of Hydra's samplers
 }
 # Peers of the benchmarks that are compared where they are installed.
-OPTIONAL_PEERS = {"graphblas"}
+OPTIONAL_PEERS = {"graphblas", "dgl"}
 
 
 def distribution(requirement: str) -> str:

@@ -50,8 +50,8 @@ class ASGCNSampler(TargetSampler[AdaptiveBatch]):
     .. math:: q(v) = \frac{\sum_u p(v|u)\, |g(x_v)|}{\sum_w \sum_u p(w|u)\, |g(x_w)|}
 
     where u runs over the layer above, and :math:`\frac{1}{t} \sum_{i=1}^t a_{u v_i} h_{v_i} / q(v_i)` is an unbiased
-    estimate of row u of A h, for any scores. The official code uses the Euclidean norm over u of :math:`a_{uv}` in
-    place of the sum over u.
+    estimate of row u of A h, for any scores. The official code has the Euclidean norm over u of :math:`a_{uv}` in
+    place of the sum over u, times an attention of the layer above.
     """
 
     sizes: list[Count]

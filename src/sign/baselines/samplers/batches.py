@@ -19,7 +19,7 @@ class Block:
     """Sampled entries in CSR format: rows are outputs of a layer, ``columns`` is the number of its inputs.
 
     ``weights`` include the factors of the estimator: the expectation of ``block @ h`` is what the layer computes
-    without sampling.
+    without sampling. ``indices`` are distinct within a row, but not always sorted.
     """
 
     indptr: Integers

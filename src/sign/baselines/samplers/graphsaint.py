@@ -46,7 +46,7 @@ class Normalization:
 class SAINTSampler(Sampler, ABC):
     """A batch is the subgraph that randomly drawn nodes induce.
 
-    ``batches`` is the number of batches per epoch; by default, they have about as many nodes as there are targets.
+    ``batches`` is the number of batches per epoch; by default, as many as draw as many nodes as there are targets.
     """
 
     batches: Count | None = None
