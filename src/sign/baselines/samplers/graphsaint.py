@@ -137,7 +137,8 @@ class SAINTNodeSampler(SAINTSampler):
     def exact_normalization(self) -> Normalization:
         r"""Return the normalisation in closed form.
 
-        With n draws, :math:`p_v = 1 - (1 - P_v)^n` and :math:`p_{uv} = p_u + p_v - 1 + (1 - P_u - P_v)^n`.
+        With n draws, :math:`p_v = 1 - (1 - P_v)^n` and :math:`p_{uv} = p_u + p_v - 1 + (1 - P_u - P_v)^n`. Nodes that
+        are hardly ever drawn have huge weights; the estimated ones are at most the number of subgraphs.
         """
         matrix = self.adjacency
         single = self.importance.probabilities

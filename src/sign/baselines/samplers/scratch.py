@@ -30,8 +30,8 @@ class Scratch:
     def arrays(self) -> NodeArrays:
         """Return the arrays of this thread."""
         if not hasattr(self._local, "arrays"):
-            words = self._nodes // 64 + 1
-            self._local.arrays = NodeArrays(np.full(self._nodes, -1, np.int32), np.zeros(words, np.uint64))
+            bits = np.zeros(self._nodes // 64 + 1, np.uint64)
+            self._local.arrays = NodeArrays(np.full(self._nodes, -1, np.int32), bits)
         arrays: NodeArrays = self._local.arrays
         return arrays
 
