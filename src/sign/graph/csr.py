@@ -29,6 +29,7 @@ Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float32]
 Combine: TypeAlias = Literal["error", "mean", "max", "sum"]  # different weights of one edge
 WEIGHTS = (1e-12, 1e12)  # the range of edge weights: their products and inverses stay within float32
+WEIGHT_RULE = f"weights must be positive and finite, from {WEIGHTS[0]:g} to {WEIGHTS[1]:g}"
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
@@ -261,11 +262,14 @@ def check_weights(weights: Array, edges: int) -> None:
     """Raise :class:`SignError` unless there is one positive weight per edge whose products fit in float32."""
     if weights.shape != (edges,):
         raise SignError(f"weights of shape {weights.shape} for {edges} edges")
-    low, high = WEIGHTS
+    if (edge := first_invalid(weights)) is not None:
+        raise SignError(f"an edge has weight {weights[edge]}; {WEIGHT_RULE}")
+
+
+def first_invalid(weights: Array) -> int | None:
+    """Return the first edge whose weight is not a positive number within the range of weights."""
     for part in arrays.chunks(weights):
-        valid = (weights[part] >= low) & (weights[part] <= high)
-        if not valid.all():
-            raise SignError(
-                f"an edge has weight {weights[part][~valid][0]}; "
-                f"weights must be positive and finite, from {low:g} to {high:g}"
-            )
+        invalid = ~((weights[part] >= WEIGHTS[0]) & (weights[part] <= WEIGHTS[1]))
+        if invalid.any():
+            return int(part.start + invalid.argmax())
+    return None

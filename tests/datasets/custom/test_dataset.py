@@ -386,7 +386,10 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ({"edges.csv": "source,target\na,b,c\n"}, r"edges.csv: cannot be read as a table .*got 3"),
         ({"edges.csv": "begin,target\na,b\n"}, r"edges.csv: has columns begin, target; name the columns"),
         ({"edges.csv": "a\nb\n"}, r"edges.csv: name the columns of sources and targets .* or write two columns"),
-        ({"edges.csv": "a,b,-2\n"}, r"an edge has weight -2.0; weights must be positive"),
+        (
+            {"edges.csv": "a,b,-2\n"},
+            r"edges.csv: the edge from .?a.? to .?b.? has weight -2.0; weights must be positive",
+        ),
         ({"edges.csv": "a,b,big\n"}, r"column 2: not every cell is a number .*'big'"),
         (
             {"edges.csv": "u,v\n", "nodes.csv": "id,label,x\nu,0,1\nv,1,2\n"},

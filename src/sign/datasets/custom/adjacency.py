@@ -6,7 +6,7 @@ import numpy as np
 
 from sign.datasets.custom.edges import Edges
 from sign.errors import SignError
-from sign.graph.csr import CSR, Array, Combine, ConflictingWeights, Floats
+from sign.graph.csr import CSR, WEIGHT_RULE, Array, Combine, ConflictingWeights, Floats, first_invalid
 from sign.graph.csr_transforms import merge_directions
 from sign.graph.graph import quoted_name
 from sign.system import arrays
@@ -23,6 +23,11 @@ def build_adjacency(edges: Edges, nodes: int, directed: bool, combine: Combine, 
     """
     if edges.weights is None:
         return CSR.from_edges(edges.source, edges.target, nodes, both=not directed)
+    if (invalid := first_invalid(edges.weights)) is not None:
+        source, target = (quoted_name(node_ids, ends[invalid]) for ends in (edges.source, edges.target))
+        raise SignError(
+            f"{edges.file}: the edge from {source} to {target} has weight {edges.weights[invalid]}; {WEIGHT_RULE}"
+        )
     try:
         listed = CSR.from_edges(edges.source, edges.target, nodes, edges.weights, combine=combine)
         if combine == "error" and (duplicates := len(edges.source) - listed.entries):
