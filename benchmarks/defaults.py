@@ -7,6 +7,7 @@ Finished runs are kept in ``--folder``, so an interrupted command continues. ``-
 """
 
 import argparse
+import gc
 import json
 import shutil
 from dataclasses import dataclass, replace
@@ -97,6 +98,7 @@ class Bench:
         key = fingerprint(checked.config, checked.dataset.content_digest())
         if key not in self.finished:
             metrics = run(checked)
+            gc.collect()  # Lightning's objects refer to each other, and to the rows
             shutil.rmtree(self.folder / "runs", ignore_errors=True)
             score = "micro_f1" if self.profile.multilabel else "accuracy"
             self.finished[key] = {split: metrics[f"{split}/{score}"] for split in SPLITS}

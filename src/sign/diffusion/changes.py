@@ -19,7 +19,7 @@ from sign.graph.classification import Origin
 from sign.graph.csr import Array
 from sign.graph.matrix import Matrix
 from sign.graph.node_digests import Digests, digest_rows
-from sign.store.maintenance import folders, read_entry
+from sign.store.maintenance import folders, read_folder
 from sign.store.store import NODE_DIGESTS, HopFolder
 from sign.system import arrays
 
@@ -40,14 +40,17 @@ def node_digests(origin: Origin, matrix: Matrix) -> Digests:
 
 def earlier_versions(root: Path, key: Mapping[str, Any], columns: int) -> list[HopFolder]:
     """Return the folders whose rows can be compared with those that ``key`` describes, the last used first."""
-    found = []
-    for path in folders(root):
-        entry = read_entry(path)
-        if entry.folder is None or entry.key == key or any(entry.key.get(field) != key[field] for field in SAME):
-            continue
-        if any(NODE_DIGESTS in hop and hop["shape"][1] == columns for hop in entry.hops.values()):
-            found.append((entry.unused_days(), path, entry.folder))
-    return [folder for *_, folder in sorted(found, key=lambda version: version[:2])[:COMPARED]]
+    comparable = [
+        folder
+        for folder in map(read_folder, folders(root))
+        if folder is not None and folder.key != key and all(folder.key.get(field) == key[field] for field in SAME)
+    ]
+    comparable.sort(key=lambda folder: folder.last_use(), reverse=True)
+    return [
+        folder
+        for folder in comparable[:COMPARED]
+        if any(NODE_DIGESTS in hop and hop["shape"][1] == columns for hop in folder.hops().values())
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,8 +79,8 @@ def folders(root: Path) -> list[Path]:
     return sorted(path for path in root.glob("*/*") if path.is_dir() and FINGERPRINT.fullmatch(path.name))
 
 
-def read_entry(path: Path) -> Entry:
-    """Read what a folder of the store holds."""
+def read_folder(path: Path) -> HopFolder | None:
+    """Return a folder of the store with its key; None without a readable manifest."""
     try:
         manifest = read_json(path / MANIFEST)
         key = {name: value for name, value in manifest.items() if name != "hops"}
@@ -89,7 +89,12 @@ def read_entry(path: Path) -> Entry:
         readable = readable and (operator is None or isinstance(operator["name"], str))
     except (SignError, ValueError, KeyError, TypeError, AttributeError):
         readable = False
-    folder = HopFolder(path, key) if readable else None
+    return HopFolder(path, key) if readable else None
+
+
+def read_entry(path: Path) -> Entry:
+    """Read what a folder of the store holds."""
+    folder = read_folder(path)
     return Entry(path, folder, folder.hops() if folder else {})
 
 

@@ -72,6 +72,13 @@ class HopFolder:
         with contextlib.suppress(OSError):  # a read-only store
             os.utime(self.path / MANIFEST)
 
+    def last_use(self) -> float:
+        """Return the time of the last use, in seconds since the epoch; 0 if the folder is gone."""
+        try:
+            return (self.path / MANIFEST).stat().st_mtime
+        except OSError:
+            return 0.0
+
     @contextmanager
     def locked(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Hold the exclusive lock for writing; call ``on_wait`` before waiting for another process."""
