@@ -115,7 +115,7 @@ def test_modules_that_need_an_extra_exist_and_import_it() -> None:
         assert used & EXTRA[extra], prefix
 
 
-@pytest.mark.parametrize("folder", ["tests", "notebooks", "benchmarks", "examples"])
+@pytest.mark.parametrize("folder", ["tests", "notebooks", "benchmarks", "examples", "tools"])
 def test_development_code_imports_only_declared_dependencies(folder: str) -> None:
     declared = RUNTIME.union(*EXTRA.values()) | OPTIONAL_PEERS
     for file, source in sources(REPOSITORY / folder):

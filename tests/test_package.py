@@ -7,6 +7,7 @@ import sysconfig
 import venv
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from common.paths import REPOSITORY
@@ -59,6 +60,15 @@ def test_an_unknown_command_is_one_message(sign: Sign) -> None:
     unknown = sign("tain")
     assert unknown.returncode == 1
     assert unknown.stderr == "error: tain: no such command; did you mean train?\n"
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_embedded_graphs_and_their_source(sign: Sign, folder: Path) -> None:
+    (wheel,) = folder.glob("*.whl")
+    with ZipFile(wheel) as archive:
+        for file in (REPOSITORY / "src" / "sign" / "datasets" / "files").iterdir():
+            assert archive.read(f"sign/datasets/files/{file.name}") == file.read_bytes()
+        assert "sign/conf/dataset/debian.yaml" in archive.namelist()
 
 
 @pytest.mark.slow
