@@ -13,7 +13,7 @@ import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from sign import __version__
@@ -21,12 +21,13 @@ from sign.config.choices import check_choices
 from sign.config.composition_errors import composition_message
 from sign.config.instantiate import allowed_targets
 from sign.config.overrides import add_to_run, check_flags, expand_home, normalize_override
+from sign.config.resolvers import register_resolvers
 from sign.errors import SignError, did_you_mean
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
 from sign.search.worker import as_worker
 from sign.system.console import console, print_to_stderr, show_log
-from sign.system.program import CONF, SCRIPTS, command_line
+from sign.system.program import CONF, SCRIPTS
 from sign.training.ranks import launched_rank
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
@@ -43,7 +44,7 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train", uses_run:
     sys.argv[1:] = map(add_to_run, overrides) if uses_run else overrides
     show_log()
     register()
-    OmegaConf.register_resolver("command", command_line, replace=True)  # of the examples of --help
+    register_resolvers()
     command = as_worker(main)
     application = hydra.main(config_path=str(CONF), config_name=config_name, execution_whitelist=allowed_targets())
 

@@ -22,6 +22,7 @@ from sign.config.defaults import EXAMPLE, with_defaults
 from sign.config.identity import CHANGES_NUMBERS
 from sign.config.instantiate import TRUST, build, instantiate_section, writable_folder
 from sign.config.overrides import expand_home, normalize_override
+from sign.config.resolvers import register_resolvers
 from sign.config.resume import check_content, checkpoint_of, resumed_config, run_folder_of
 from sign.config.settings import Settings
 from sign.datasets.base import Dataset
@@ -42,6 +43,7 @@ SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "trainin
 
 def compose(*overrides: str) -> DictConfig:
     """Return the configuration of a training command, in any program: ``compose("dataset=cora", "model.p=4")``."""
+    register_resolvers()
     with _our_hydra():
         cfg = hydra.compose("train", overrides=list(map(normalize_override, overrides)), return_hydra_config=True)
         check_choices(cfg.hydra, GlobalHydra.instance().config_loader())
