@@ -104,6 +104,8 @@ def test_scores_are_the_metrics_of_the_run(named: Graph, model: SIGNClassifier) 
     assert Run(model.run_folder_).metrics == dict(sorted(model.metrics_.items()))
     for split in ("train", "val", "test"):
         assert model.score(named, split) == model.metrics_[f"{split}/accuracy"]
+    nothing = np.empty(0, np.int64)
+    assert model.score(replace(named, train=nothing, val=nothing)) == model.metrics_["test/accuracy"]
 
 
 def test_another_graph_needs_the_same_features_only(named: Graph, model: SIGNClassifier) -> None:
@@ -204,6 +206,8 @@ def test_what_cannot_work_says_what_to_do(named: Graph, model: SIGNClassifier) -
     data: Any = Data()
     with pytest.raises(SignError, match=r"a Data is not a sign\.Graph; build one with Graph\.from_edges, from_pyg"):
         SIGNClassifier().fit(data)
+    with pytest.raises(SignError, match=r"a Data is not a sign\.Graph"):
+        sign.diffuse(data, p=1)
     empty = replace(named, train=np.empty(0, np.int64))
     with pytest.raises(SignError, match="graph: the train split is empty; give the graph train, val and test nodes"):
         SIGNClassifier().fit(empty)

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from sign.config.identity import flatten
-from sign.config.in_memory import as_overrides, composed, configured, on_graph, saved_config
+from sign.config.in_memory import as_overrides, check_graph, composed, configured, on_graph, saved_config
 from sign.config.settings import Settings
 from sign.datasets.in_memory import InMemory
 from sign.errors import SignError
@@ -167,7 +167,7 @@ class SIGNClassifier:
         SignError
             If a parameter or the graph is not valid.
         """
-        _check(graph)
+        check_graph(graph)
         _check_splits(graph)
         cfg = composed({setting: getattr(self, name) for name, setting in SETTINGS.items()}, self.overrides)
         settings = on_graph(configured(cfg, self._scratch, self.store, self.folder), graph)
@@ -195,11 +195,10 @@ class SIGNClassifier:
         return self._scores(graph, embed=True)
 
     def score(self, graph: Graph, split: str = "test") -> float:
-        """Return the accuracy on a split of a graph that has all three, or the micro-F1 of several labels."""
+        """Return the accuracy on a split of a graph, or the micro-F1 of several labels."""
         model = self._fitted(graph)
         if split not in SPLITS:
             raise SignError(f"split={split}: choose one of {', '.join(SPLITS)}")
-        _check_splits(graph)
         with isolated():
             metrics = evaluate(replace(self._settings, dataset=InMemory.of(graph)), model, (split,))
         return metrics[f"{split}/{'micro_f1' if model.multilabel else 'accuracy'}"]
@@ -260,7 +259,7 @@ class SIGNClassifier:
         if not hasattr(self, "_model"):
             raise SignError(f"{type(self).__name__}: is not trained; fit the model first, or load one")
         if graph is not None:
-            _check(graph)
+            check_graph(graph)
             self._model.check_graph(graph)
         return self._model
 
@@ -278,11 +277,3 @@ def _check_splits(graph: Graph) -> None:
     for split in SPLITS:
         if not len(graph.nodes_of(split)):
             raise SignError(f"{graph.name}: the {split} split is empty; give the graph train, val and test nodes")
-
-
-def _check(graph: Any) -> None:
-    if not isinstance(graph, Graph):
-        raise SignError(
-            f"graph: a {type(graph).__name__} is not a sign.Graph; build one with Graph.from_edges, from_pyg or "
-            "from_networkx"
-        )

@@ -161,7 +161,14 @@ def test_operators_of_several_products_and_other_engines_compute_all_rows(
         hops_of(earlier, tmp_path, None, powers, engine=engine)
         assert hops_of(now, tmp_path, None, powers, engine=engine).rows_saved == 0
     # what torch computed is no source for the local engine either: its sums differ in the last bits
-    assert hops_of(now, tmp_path / "store", None, {"p": (ADJACENCY, 2)}).rows_saved == 0
+    hops_of(earlier, tmp_path, None, {"p": (ADJACENCY, 3)})  # p3, from torch's p2
+    assert hops_of(replace(now, name="other"), tmp_path, None, {"p": (ADJACENCY, 3)}).rows_saved == 0
+
+
+def test_a_graph_that_has_not_changed_is_copied_under_another_name(pair: tuple[Graph, Graph], tmp_path: Path) -> None:
+    hops_of(pair[0], tmp_path, None, {"p": (ADJACENCY, 2)})
+    again = hops_of(replace(pair[0], name="copy"), tmp_path, None, {"p": (ADJACENCY, 2)})
+    assert (again.rows_computed, again.rows_saved) == (0, 1000)
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "changed"])

@@ -59,7 +59,8 @@ def trained(multilabel: bool = False, thresholds: list[float] | None = None, **c
     for name, value in task.network.named_buffers():
         if name.endswith("running_var"):
             value.abs_()
-    return TrainedModel.of(task, thresholds)
+    task.thresholds = thresholds
+    return TrainedModel.of(task)
 
 
 def rows(count: int) -> torch.Tensor:

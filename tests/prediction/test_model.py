@@ -1,13 +1,16 @@
 """Trained models are loaded from run folders, or refused with one message."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
-from common.trained import train
+from common.trained import settings_of, train
 
 from sign.errors import FieldError, SignError
+from sign.prediction.evaluate import evaluate
 from sign.prediction.model import TrainedModel
+from sign.prediction.predict import predict
 from sign.prediction.scoring import inference_network
 from sign.prediction.settings import Evaluation, Prediction
 
@@ -20,6 +23,35 @@ def test_a_checkpoint_has_all_that_scoring_needs(tmp_path: Path) -> None:
     assert model.feature_scaling.mean is not None
     assert len(model.feature_scaling.mean) == 1433
     assert not model.inductive
+
+
+def test_a_checkpoint_beside_its_configuration_is_enough(tmp_path: Path) -> None:
+    run = train(tmp_path / "run", "dataset=communities", "dataset.nodes=150", "dataset.edges=500",
+                "dataset.multilabel=true", "training.threshold=validation")  # fmt: skip
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for file in (run / "config.yaml", run / "checkpoints" / "best.ckpt"):
+        shutil.copy(file, flat)
+    request = Prediction(run=str(flat / "best.ckpt"))
+    assert request.folder == flat
+    thresholds = TrainedModel.load(request.folder, request.checkpoint).thresholds
+    assert thresholds == TrainedModel.load(run).thresholds != [0.5] * 10
+    with pytest.raises(SignError, match=r"last.ckpt: has no thresholds, which the end of training chooses"):
+        TrainedModel.load(run, "last")
+
+
+def test_a_configuration_of_other_hops_is_refused(tmp_path: Path) -> None:
+    run = train(tmp_path, "dataset=communities", "dataset.nodes=150", "dataset.edges=500")
+    file = run / "config.yaml"
+    file.write_text(file.read_text().replace("  p: 1\n", "  p: 0\n").replace("  s: 0\n", "  s: 1\n"))
+    model = TrainedModel.load(run)
+    with pytest.raises(SignError, match="names the hops X, s1, but the network was trained on X, p1; restore"):
+        evaluate(settings_of(run), model)
+    with pytest.raises(SignError, match="names the hops X, s1"):
+        predict(settings_of(run), model, Prediction(run=str(run)))
+    file.write_text(file.read_text().split("engine:")[0])
+    with pytest.raises(SignError, match=r"config.yaml: has no section \w+, so it is damaged; restore it"):
+        settings_of(run)
 
 
 @pytest.mark.parametrize("activation", ["relu", "prelu"])

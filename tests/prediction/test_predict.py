@@ -157,6 +157,26 @@ def test_decisions_of_multilabel_models_use_their_thresholds(tmp_path: Path) -> 
     assert written(run, tmp_path / "c.csv").column_names == ["id", "labels"]
 
 
+def test_an_unknown_class_of_a_new_graph_is_named(people: Path, tmp_path: Path) -> None:
+    other = write_graph(tmp_path / "other")
+    (other / "nodes.csv").write_text((other / "nodes.csv").read_text().replace("dog", "bird"))
+    with pytest.raises(SignError, match="other: has the class 'bird', which the model does not know"):
+        written(people, tmp_path / "p.csv", {"path": str(other)})
+
+
+def test_missing_features_of_a_new_graph_are_filled_with_the_means_of_training(tmp_path: Path) -> None:
+    graph = write_graph(tmp_path / "people")
+    run = train(tmp_path, "dataset=custom", f"dataset.path={graph}", "dataset.fill=mean", "model.p=0",
+                "scaling.features=none", "scaling.hops=none")  # fmt: skip
+    loaded = settings_of(run).dataset.load()
+    other = write_graph(tmp_path / "other", labelled=False)
+    lines = (other / "nodes.csv").read_text().splitlines()
+    lines[1] = lines[1].split(",")[0] + ",,0"  # without an age
+    (other / "nodes.csv").write_text("\n".join(lines) + "\n")
+    rows = written(run, tmp_path / "rows.npy", {"path": str(other)}, what="hops")
+    assert rows[0, 0] == pytest.approx(loaded.features[loaded.train, 0].mean(dtype=np.float64))
+
+
 def test_bfloat16_predicts_nearly_the_same(people: Path, tmp_path: Path) -> None:
     full, half = (
         written(people, tmp_path / "p.npy", probabilities="all", precision=precision)

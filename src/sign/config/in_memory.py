@@ -117,3 +117,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     return value.item() if hasattr(value, "item") else value
+
+
+def check_graph(graph: Any) -> None:
+    """Raise SignError unless an argument is a graph."""
+    if not isinstance(graph, Graph):
+        raise SignError(
+            f"graph: a {type(graph).__name__} is not a sign.Graph; build one with Graph.from_edges, from_pyg or "
+            "from_networkx"
+        )

@@ -6,12 +6,12 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from sign.config.configure import configure
+from sign.config.configure import SECTIONS, configure
 from sign.config.identity import flatten
 from sign.config.overrides import SECTIONS_OF_RUN
 from sign.config.settings import Settings
 from sign.errors import SignError
-from sign.runs import Run
+from sign.runs import CONFIG, Run
 
 FOLLOWS = {"paths.store_dir": "store.root", "paths.data_dir": "dataset.data_dir"}
 
@@ -22,6 +22,8 @@ def trained_settings(run: Path, cfg: DictConfig) -> Settings:
     A group choice such as ``dataset=custom`` replaces its section; ``dataset.path=…`` changes one setting.
     """
     config = OmegaConf.create({**Run(run).config, "ckpt_path": None, "runs": 1})
+    if missing := [section for section in SECTIONS if not isinstance(config.get(section), DictConfig)]:
+        raise SignError(f"{run / CONFIG}: has no section {missing[0]}, so it is damaged; restore it, or train again")
     choices = HydraConfig.get().runtime.choices if HydraConfig.initialized() else {}
     named: set[str] = set()
     for section in SECTIONS_OF_RUN:

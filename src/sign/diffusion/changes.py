@@ -6,10 +6,8 @@ row of B changed, or if that row reads a node whose row of Bᵏ⁻¹ X can diffe
 its entries would compute all others with the same bits.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +36,17 @@ def node_digests(origin: Origin, matrix: Matrix) -> Digests:
     return digests
 
 
-def earlier_versions(root: Path, key: Mapping[str, Any], columns: int) -> list[HopFolder]:
-    """Return the folders whose rows can be compared with those that ``key`` describes, the last used first."""
+def earlier_versions(root: Path, own: HopFolder, columns: int) -> list[HopFolder]:
+    """Return the folders whose rows can be compared with those of the folder ``own``, the last used first.
+
+    One with the same key is that of the same graph under another name.
+    """
     comparable = [
         folder
         for folder in map(read_folder, folders(root))
-        if folder is not None and folder.key != key and all(folder.key.get(field) == key[field] for field in SAME)
+        if folder is not None
+        and folder.path != own.path
+        and all(folder.key.get(field) == own.key[field] for field in SAME)
     ]
     comparable.sort(key=lambda folder: folder.last_use(), reverse=True)
     return [

@@ -25,7 +25,7 @@ from sign.graph.csr import Array
 from sign.graph.matrix import Matrix
 from sign.graph.node_digests import Digests
 from sign.operators.base import Operator
-from sign.store.store import Draft, HopFolder, Store, remedy
+from sign.store.store import NODE_DIGESTS, Draft, HopFolder, Store, remedy
 from sign.system import arrays
 from sign.system.hashing import digest
 
@@ -148,8 +148,8 @@ def _compute(
             return {power: _store_features(source, origin, used, draft) for power, draft in drafts.items()}
         diffusion = _diffusion(source, source.operator, origin, used, drafts)
         digests = None
-        if source.engine.copies_rows and source.operator.is_one_product:
-            versions = earlier_versions(Path(source.store.root), source.folder(None).key, source.scope.features)
+        if source.engine.copies_rows and source.operator.is_one_product and _starts_from_copyable(source, diffusion):
+            versions = earlier_versions(Path(source.store.root), source.folder(None), source.scope.features)
             if versions or used is None:
                 digests = node_digests(origin, diffusion.matrix)
                 diffusion = _with_copied_rows(source, diffusion, most_similar(versions, digests))
@@ -192,6 +192,12 @@ def _diffusion(
     matrix = operator.matrix_by(origin.graph, source.engine.count)
     rows, _ = needed_rows(operator, matrix, used, wanted, start)
     return Diffusion(operator, matrix, x, rows, frozenset(wanted), used, source.store.dtype)
+
+
+def _starts_from_copyable(source: HopSource, diffusion: Diffusion) -> bool:
+    """Return whether the powers before, if there are any, are of an engine whose rows may be copied."""
+    start = min(diffusion.rows) - 1
+    return not start or NODE_DIGESTS in source.folder(None).hops()[start]
 
 
 def _with_copied_rows(source: HopSource, diffusion: Diffusion, comparison: Comparison | None) -> Diffusion:

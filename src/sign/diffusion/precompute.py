@@ -82,7 +82,7 @@ def diffuse(
                 source = HopSource(classification.name, scope, letter, resolved, exponents, engine, store, totals)
                 hops += load_or_compute(source)
             every += hops
-            chosen = _last(hops, powers) if branches == "last" else hops
+            chosen = [hop for hop in hops if hop.name in hop_names(powers, branches)]
             for split, nodes in scope.rows.items():
                 arrays[split] = [hop.array for hop in chosen]
                 rows[split] = [hop.positions(nodes) for hop in chosen]
@@ -102,7 +102,9 @@ def diffuse(
     )
 
 
-def _last(hops: list[Hop], powers: Powers) -> list[Hop]:
-    """Return the highest power of each operator, or the features if there is none."""
-    wanted = {f"{letter}{power}" for letter, (_, power) in powers.items() if power}
-    return [hop for hop in hops if hop.name in wanted] or hops
+def hop_names(powers: Powers, branches: str = "all") -> list[str]:
+    """Return the names of the hops that a model reads, in order; the features alone if there is no power."""
+    last = [f"{letter}{power}" for letter, (_, power) in powers.items() if power]
+    if branches == "last" and last:
+        return last
+    return ["X", *(f"{letter}{k}" for letter, (_, power) in powers.items() for k in range(1, power + 1))]

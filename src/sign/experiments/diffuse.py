@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from sign.config.in_memory import composed, configured
+from sign.config.in_memory import check_graph, composed, configured
 from sign.diffusion.precompute import diffuse as store_hops
 from sign.graph.classification import NodeClassification, full_scope
 from sign.graph.csr import Array
@@ -58,6 +58,7 @@ def diffuse(
     >>> hops["p1"][0].round(2)
     array([0.5 , 0.41, 0.  , 0.  ], dtype=float32)
     """
+    check_graph(graph)
     powers = {"model.p": p, "model.s": s, "model.t": t, "model.d": d, "model.f": f}
     cfg = composed(powers | {"scaling.features": feature_scaling, "engine.memory": memory})
     with TemporaryDirectory(prefix="sign-", ignore_cleanup_errors=True) as scratch:

@@ -30,7 +30,7 @@ class Origin:
     @cached_property
     def node_digests(self) -> tuple[Digests, Digests]:
         """Hashes of the id and of the scaled features of each node."""
-        return digest_ids(self.graph), digest_features(self.graph, self.scaling)
+        return digest_ids(self.graph.node_ids, self.graph.nodes), digest_features(self.graph, self.scaling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,7 @@ class NodeClassification:
     evaluator: str | None = None
     class_names: tuple[str, ...] = ()  # empty: classes are numbers
     feature_names: tuple[str, ...] = ()
+    fill_values: tuple[float, ...] = ()  # means of the training nodes, where they replaced missing features
 
 
 def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "none") -> NodeClassification:
@@ -89,13 +90,12 @@ def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "non
     ``feature_scaling`` is a method, which is fitted on the training nodes, or the scaling of a trained model; the
     method ``auto`` is chosen by the features.
     """
-    if not len(graph.train):
-        raise SignError(f"{graph.name}: the train split is empty")
-    profile = profile_of(graph)
-    if feature_scaling == "auto":
-        feature_scaling = choose_scaling(profile)
+    profile = profile_of(graph) if len(graph.train) else None
     if isinstance(feature_scaling, str):
-        feature_scaling = FeatureScaling.fit(feature_scaling, graph)
+        if profile is None:
+            raise SignError(f"{graph.name}: the train split is empty")
+        method = choose_scaling(profile) if feature_scaling == "auto" else feature_scaling
+        feature_scaling = FeatureScaling.fit(method, graph)
     sizes = ", ".join(f"{len(graph.nodes_of(split)):,} {split}" for split in SPLITS)
     return NodeClassification(
         name=graph.name,
@@ -109,6 +109,7 @@ def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "non
         profile=profile,
         class_names=graph.class_names,
         feature_names=graph.feature_names,
+        fill_values=graph.fill_values,
     )
 
 

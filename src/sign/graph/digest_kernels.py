@@ -68,3 +68,13 @@ def mark_readers(indptr: Any, indices: Any, self_loop: Any, bounds: Any, columns
                     break
                 if columns[indices[e]]:
                     mask[i] = True
+
+
+@compiled_parallel
+def draw_uniform(digests: Any, seed: Any, values: Any) -> None:
+    """Fill each row with numbers between 0 and 1, exclusive, that depend on its digest and the seed alone."""
+    for i in prange(len(digests)):
+        state = splitmix64(digests[i] ^ splitmix64(seed))
+        for c in range(values.shape[1]):
+            state = splitmix64(state + np.uint64(c))
+            values[i, c] = (np.float64(state >> np.uint64(11)) + 0.5) * 2.0**-53

@@ -42,6 +42,8 @@ class Graph:
         Compute training rows on the graph induced by the training nodes.
     class_names, feature_names, node_ids
         What the user calls classes, columns of the features and nodes; empty or None where they have no names.
+    fill_values
+        What missing features were replaced with, one value per column, if it is the mean of the training nodes.
 
     Raises
     ------
@@ -62,6 +64,7 @@ class Graph:
     class_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
     node_ids: Array | None = None
+    fill_values: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.nodes == 0:

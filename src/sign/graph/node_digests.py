@@ -16,14 +16,14 @@ Digests = NDArray[np.uint64]
 ID_BLOCK = 1 << 12  # text ids at a time, all as wide as the longest among them
 
 
-def digest_ids(graph: Graph) -> Digests:
+def digest_ids(ids: Array | None, nodes: int) -> Digests:
     """Hash the id of each node, or its number if nodes have no ids."""
     from sign.graph.digest_kernels import digest_values
 
-    digests = arrays.empty(graph.nodes, np.uint64)
-    for start in range(0, graph.nodes, ID_BLOCK):
-        part = slice(start, min(start + ID_BLOCK, graph.nodes))
-        digest_values(_id_values(graph.node_ids, part), digests[part])
+    digests = arrays.empty(nodes, np.uint64)
+    for start in range(0, nodes, ID_BLOCK):
+        part = slice(start, min(start + ID_BLOCK, nodes))
+        digest_values(_id_values(ids, part), digests[part])
     return digests
 
 

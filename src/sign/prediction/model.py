@@ -7,13 +7,16 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from sign.diffusion.precompute import Powers
+from sign.config.settings import Settings
+from sign.datasets.base import Dataset
+from sign.datasets.custom.dataset import Custom
+from sign.diffusion.precompute import Powers, hop_names
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
-from sign.runs import CHECKPOINTS, THRESHOLDS
-from sign.system.json_files import read_json
+from sign.runs import CHECKPOINTS
+from sign.training.checkpoint_io import THRESHOLDS
 from sign.training.task import SIGNTask
 from sign.training.thresholds import DEFAULT, logit
 
@@ -24,7 +27,8 @@ class TrainedModel:
 
     ``hops`` names the hops in the order of the network's branches; ``feature_scaling`` has the statistics of the
     training nodes; ``inductive`` is the protocol of training, from which operators derive their parameters. Without
-    ``class_names``, classes are numbers. A label is assigned from its threshold on.
+    ``class_names``, classes are numbers. A label is assigned from its threshold on. ``fill_values`` are the means of
+    the training nodes, one per feature, if they replace missing values.
     """
 
     task: SIGNTask
@@ -38,6 +42,7 @@ class TrainedModel:
     hop_scaling: str
     inductive: bool
     thresholds: list[float]
+    fill_values: list[float]
 
     @classmethod
     def load(cls, run: Path, checkpoint: str = "best") -> Self:
@@ -48,23 +53,30 @@ class TrainedModel:
         SignError
             If the folder has no such checkpoint, or it is damaged.
         """
-        file = run / CHECKPOINTS / f"{checkpoint}.ckpt"
+        name = f"{checkpoint}.ckpt"
+        file = run / name if (run / name).is_file() else run / CHECKPOINTS / name
         if not file.is_file():
             raise SignError(f"run={run}: has no {CHECKPOINTS}/{file.name}; name the folder of a trained run")
         try:
             saved = torch.load(file, map_location="cpu", weights_only=True)
             task = SIGNTask(**saved["hyper_parameters"])
             task.load_state_dict(saved["state_dict"])
+            task.thresholds = saved.get(THRESHOLDS)
+            model = cls.of(task.eval())
         except Exception as error:
             raise SignError(
                 f"{file}: not a checkpoint of SIGN ({type(error).__name__}); train the run again"
             ) from error
-        recorded = run / THRESHOLDS
-        return cls.of(task.eval(), read_json(recorded)["thresholds"] if recorded.is_file() else None)
+        if task.thresholds is None and task.multilabel and task.training_settings.threshold == "validation":
+            raise SignError(
+                f"{file}: has no thresholds, which the end of training chooses for the best checkpoint; use "
+                "checkpoint=best of a finished run"
+            )
+        return model
 
     @classmethod
-    def of(cls, task: SIGNTask, thresholds: list[float] | None = None) -> Self:
-        """The model of a task that has been trained; labels without ``thresholds`` are decided at 0.5."""
+    def of(cls, task: SIGNTask) -> Self:
+        """The model of a task that has been trained; labels without thresholds are decided at 0.5."""
         hparams: dict[str, Any] = dict(task.hparams)
         return cls(
             task=task,
@@ -77,7 +89,8 @@ class TrainedModel:
             feature_scaling=FeatureScaling.from_plain(hparams["feature_scaling"]),
             hop_scaling=hparams["hop_scaling"],
             inductive=hparams["inductive"],
-            thresholds=thresholds or [DEFAULT] * hparams["classes"],
+            thresholds=task.thresholds or [DEFAULT] * hparams["classes"],
+            fill_values=hparams["fill_values"] or [],
         )
 
     @property
@@ -108,21 +121,42 @@ class TrainedModel:
                     "give it the same columns in the same order"
                 )
 
+    def check_hops(self, settings: Settings) -> None:
+        """Raise SignError unless the settings of the run name the hops that the network was trained on."""
+        names = hop_names(settings.powers, settings.branches)
+        if names != self.hops:
+            raise SignError(
+                f"the configuration of the run names the hops {', '.join(names)}, but the network was trained on "
+                f"{', '.join(self.hops)}; restore its config.yaml"
+            )
+
+    def filling(self, dataset: Dataset) -> Dataset:
+        """The data set, whose missing features are filled with the means of training where they are."""
+        if isinstance(dataset, Custom) and dataset.fill == "mean" and self.fill_values:
+            return replace(dataset, fill_values=self.fill_values)
+        return dataset
+
     def with_classes(self, graph: Graph) -> Graph:
-        """The graph with its classes numbered as those of the model.
+        """The labelled graph with its classes numbered as those of the model.
 
         Raises
         ------
         SignError
-            If the graph has a class that the model does not know.
+            If the graph has a class that the model does not know, or several labels per node where it has one.
         """
+        if graph.multilabel != self.multilabel:
+            kinds = ("one label per node", "several labels per node")
+            raise SignError(
+                f"{graph.name}: has {kinds[graph.multilabel]}, but the model was trained on {kinds[self.multilabel]}; "
+                "use a graph of the same kind"
+            )
         if not self.class_names or not graph.class_names:
-            if graph.classes != self.classes:
+            if graph.classes > self.classes or (graph.multilabel and graph.classes != self.classes):
                 raise SignError(
                     f"{graph.name}: has {graph.classes} classes, but the model was trained on {self.classes}; "
                     "evaluate it on the same classes"
                 )
-            return graph
+            return replace(graph, classes=self.classes)
         unknown = [name for name in graph.class_names if name not in self.class_names]
         if unknown:
             raise SignError(

@@ -14,8 +14,8 @@ from torch.export import Dim
 
 from sign.errors import SignError
 from sign.prediction.scoring import Score
+from sign.system.program import install_command
 
-INSTALL = "pip install -c requirements.lock '.[onnx]'"
 PACKAGES = ("onnx", "onnxruntime", "onnxscript")  # torch's exporter needs the last
 INPUT = "rows"
 
@@ -26,7 +26,9 @@ def check_installed() -> None:
         for name in PACKAGES:
             import_module(name)
     except ImportError as error:
-        raise SignError(f"format=onnx: {error.name} is not installed; {INSTALL}, or use format=torch") from error
+        raise SignError(
+            f"format=onnx: {error.name} is not installed; {install_command('onnx')}, or use format=torch"
+        ) from error
 
 
 def save(network: nn.Module, example: Tensor, output: str, file: Path) -> None:

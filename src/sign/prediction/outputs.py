@@ -20,15 +20,31 @@ Columns = Mapping[str, Array | list[Any]]
 def writing(file: Path) -> Iterator[Path]:
     """Yield the temporary file of ``file``, which takes its name only if the block succeeds."""
     temporary = temporary_file(file)
-    try:
+    with _errors(file):
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            publish(file)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def check_writable(file: Path) -> None:
+    """Raise unless the file can be written, before anything is computed for it."""
+    with _errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        publish(file)
+        temporary_file(file).touch()
+        temporary_file(file).unlink()
+
+
+@contextlib.contextmanager
+def _errors(file: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise SignError(f"output={file}: cannot be written ({reason(error).lower()}); choose another file") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        why = "not a folder" if isinstance(error, FileExistsError) else reason(error).lower()
+        raise SignError(f"output={file}: cannot be written ({why}); choose another file") from error
 
 
 def write_table(file: Path, blocks: Iterator[Columns]) -> None:

@@ -17,7 +17,7 @@ from sign.graph.csr import Array
 from sign.graph.graph import SPLITS, Graph
 from sign.prediction.model import TrainedModel
 from sign.prediction.nodes import select_nodes
-from sign.prediction.outputs import Columns, write_array, write_table
+from sign.prediction.outputs import Columns, check_writable, write_array, write_table
 from sign.prediction.scoring import StoredRows, score_of, scores
 from sign.prediction.settings import ARRAY, Prediction
 
@@ -29,6 +29,8 @@ def predict(settings: Settings, model: TrainedModel, prediction: Prediction) -> 
 
     Hops that the store lacks are computed. Rows are read, scored and written in blocks within ``engine.memory``.
     """
+    model.check_hops(settings)
+    check_writable(prediction.file)
     with settings.engine.limits(Path(settings.store.root)):
         ids, rows = select_rows(settings, model, prediction.nodes)
         with progress_bar(prediction.what, len(rows), "nodes"):
@@ -41,8 +43,10 @@ def select_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple[Ar
     dataset = settings.dataset
     if isinstance(dataset, ExportedHops):
         return _exported_rows(settings, model, nodes)
-    graph = dataset.load_for_prediction()
+    graph = model.filling(dataset).load_for_prediction()
     model.check_graph(graph)
+    if graph.multilabel or (graph.labels >= 0).any():
+        model.with_classes(graph)  # only checked: labels are not needed
     selected = select_nodes(graph, nodes)
     hops = hops_of(settings, model, graph, selected)
     ids = selected if graph.node_ids is None else graph.node_ids[selected]

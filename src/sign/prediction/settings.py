@@ -14,16 +14,17 @@ ARRAY = ".npy"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedRun(Validated):
-    """A checkpoint of a run: its folder, or the path of a checkpoint in it."""
+    """A checkpoint of a run: its folder, or the path of a checkpoint in it or beside its configuration."""
 
     run: str
     checkpoint: Literal["best", "last"] = "best"
 
     def __post_init__(self) -> None:
         path = Path(str(self.run)).expanduser()
-        if path.suffix == ".ckpt" and path.parent.name == CHECKPOINTS:
+        if path.suffix == ".ckpt":
+            folder = path.parents[1] if path.parent.name == CHECKPOINTS else path.parent
             object.__setattr__(self, "checkpoint", path.stem)
-            object.__setattr__(self, "run", str(path.parents[1]))
+            object.__setattr__(self, "run", str(folder))
         super().__post_init__()
         if not (self.folder / CONFIG).is_file():
             raise FieldError("run", self.run, f"is not the folder of a run: it has no {CONFIG}")

@@ -12,6 +12,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from sign.errors import SignError, reason
 from sign.system.locks import exclusive_lock
+from sign.system.program import install_command
 
 
 class DBLock:
@@ -32,7 +33,7 @@ class DBLock:
         except ModuleNotFoundError as error:
             raise SignError(
                 f"search.storage={self.public_url}: the driver {error.name} is not installed; "
-                "pip install -c requirements.lock .[postgres]"
+                f"{install_command('postgres')}"
             ) from None
 
     @property

@@ -9,6 +9,11 @@ SCRIPTS = PACKAGE / "scripts" if INSTALLED else PACKAGE.parent
 CONF = PACKAGE / "conf" if INSTALLED else PACKAGE.parents[1] / "conf"
 
 
+def install_command(extra: str) -> str:
+    """Return how the user installs an extra here."""
+    return f"pip install 'sign-gnn[{extra}]'" if INSTALLED else f"pip install -c requirements.lock '.[{extra}]'"
+
+
 def command_line(name: str) -> str:
     """Return how the user starts the command ``name`` here: ``sign train``, or ``python src/train.py`` in a checkout.
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sign.errors import SignError
 from sign.runs import SCORES
+from sign.system.program import install_command
 from sign.tracking.wandb import WandB
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def build(entity: str, project: str) -> "Workspace":
         from wandb_workspaces.expr import Metric
         from wandb_workspaces.workspaces import RunsetSettings, Section, Workspace
     except ImportError as error:
-        advice = "pip install -c requirements.lock '.[workspace]'"
+        advice = install_command("workspace")
         raise SignError(f"wandb-workspaces, which saves views, is not installed; {advice}") from error
 
     learning = [

@@ -9,6 +9,8 @@ from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 
 from sign.system.atomic_files import write_bytes, write_errors
 
+THRESHOLDS = "thresholds"  # of the labels, in a checkpoint
+
 
 class AtomicCheckpointIO(TorchCheckpointIO):
     """Write checkpoints beside their final path and rename them once they are on disk.
@@ -25,3 +27,9 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         with write_errors(file, "paths.output_dir"):
             file.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(file, content.getbuffer(), durable=True)
+
+
+def add_thresholds(file: Path, thresholds: list[float]) -> None:
+    """Add the thresholds that the final test chose to the checkpoint that it tested."""
+    checkpoint = torch.load(file, map_location="cpu", weights_only=True)
+    AtomicCheckpointIO().save_checkpoint(checkpoint | {THRESHOLDS: thresholds}, file)

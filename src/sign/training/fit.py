@@ -23,7 +23,7 @@ from sign.training.callbacks import (
     keep_sigterm_handler,
     silence_lightning,
 )
-from sign.training.checkpoint_io import AtomicCheckpointIO
+from sign.training.checkpoint_io import AtomicCheckpointIO, add_thresholds
 from sign.training.datamodule import SIGNDataModule
 from sign.training.distributed import current_rank
 from sign.training.ranks import uses_gpu
@@ -74,6 +74,8 @@ def fit_and_test(
         trainer.test(task, datamodule=data, ckpt_path=best.best_model_path, weights_only=True, verbose=False)
     if trainer.is_global_zero:
         task.class_results.write(folder, data.classification.class_names)
+        if task.class_results.thresholds:
+            add_thresholds(Path(best.best_model_path), task.class_results.thresholds)
     return {name: float(value) for name, value in trainer.callback_metrics.items()} | {
         "epochs": epochs,
         "parameters": sum(parameter.numel() for parameter in task.parameters()),

@@ -33,17 +33,20 @@ class SIGNTask(pl.LightningModule):
     ----------
     evaluator
         The data set whose OGB evaluator computes the accuracy of the final test; None: our own counts.
-    class_names, feature_names, feature_scaling, hop_scaling, inductive
-        Kept in the checkpoint for predictions: what classes and features are called, how rows are scaled, and the
-        protocol, from which operators derive their parameters.
+    class_names, feature_names, feature_scaling, hop_scaling, inductive, fill_values
+        Kept in the checkpoint for predictions: what classes and features are called, how rows are scaled, the
+        protocol, from which operators derive their parameters, and what replaces missing features.
 
     Attributes
     ----------
     class_results
         Counts by class on the test split; set by the final test.
+    thresholds
+        From which probability on a label is assigned; None: 0.5, or chosen by the final test.
     """
 
     class_results: ClassResults
+    thresholds: list[float] | None = None
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class SIGNTask(pl.LightningModule):
         feature_scaling: dict[str, Any] | None = None,
         hop_scaling: str = "none",
         inductive: bool = False,
+        fill_values: list[float] | None = None,
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
@@ -86,6 +90,7 @@ class SIGNTask(pl.LightningModule):
             feature_scaling=data.classification.feature_scaling.to_plain(),
             hop_scaling=data.hop_scaling,
             inductive=data.precomputation.dataset.inductive,
+            fill_values=list(data.classification.fill_values),
         )
 
     def forward(self, rows: Tensor) -> Tensor:
@@ -133,8 +138,8 @@ class SIGNTask(pl.LightningModule):
 
     def on_test_epoch_end(self) -> None:
         """Log the final metrics, and keep the results by class of the test split."""
-        thresholds = None
-        if self.multilabel and self.training_settings.threshold == "validation":
+        thresholds = self.thresholds if self.multilabel else None
+        if thresholds is None and self.multilabel and self.training_settings.threshold == "validation":
             thresholds = validation_thresholds(self.outputs["val"].by_class())
         for split, split_metrics in self.metrics.items():
             sums, outputs = split_metrics.reduce(self._all_reduce()), self.outputs[split]

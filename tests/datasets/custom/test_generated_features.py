@@ -54,8 +54,12 @@ def test_one_hot_features_are_the_identity_of_a_small_graph() -> None:
         one_hot_features(20_001)
 
 
-def test_random_features_depend_on_the_seed_alone() -> None:
-    one, again, other = (random_features(100, 8, seed) for seed in (1, 1, 2))
-    assert one.shape == (100, 8)
+def test_random_features_depend_on_the_seed_and_on_the_node_alone() -> None:
+    ids = np.array([f"n{node}" for node in range(5000)], np.dtypes.StringDType())
+    one, again, other = (random_features(5000, ids, 8, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert (one != other).all()
+    np.testing.assert_array_equal(random_features(4000, ids[1000:], 8, 1), one[1000:])
+    np.testing.assert_array_equal(random_features(10, None, 8, 1), random_features(20, None, 8, 1)[:10])
+    np.testing.assert_allclose(one.mean(axis=0), 0, atol=0.06)
+    np.testing.assert_allclose(np.cov(one.T), np.eye(8), atol=0.08)

@@ -24,7 +24,8 @@ def test_missing_values_are_filled_from_the_training_nodes(
     features: Features, fill: str, values: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "sign")
-    filled = fill_missing("g", features, fill, TRAIN, NAMES, IDS)
+    filled, means = fill_missing("g", features, fill, TRAIN, NAMES, IDS)
+    assert means == (tuple(values) if fill == "mean" else ())
     assert type(filled) is type(features)
     np.testing.assert_array_equal(filled[:], np.where(np.isnan(DENSE), values, DENSE))
     assert "g: missing values of features: 4, filled with" in caplog.text
@@ -34,7 +35,7 @@ def test_missing_values_are_filled_from_the_training_nodes(
 def test_values_of_held_out_nodes_do_not_matter() -> None:
     changed = DENSE.copy()
     changed[2, 1] = -5
-    one, two = (fill_missing("g", features, "mean", TRAIN, NAMES, IDS) for features in (DENSE, changed))
+    one, two = (fill_missing("g", features, "mean", TRAIN, NAMES, IDS)[0] for features in (DENSE, changed))
     np.testing.assert_array_equal(one[TRAIN], two[TRAIN])
 
 
@@ -50,4 +51,14 @@ def test_missing_values_are_refused_by_name(features: Features) -> None:
 
 @pytest.mark.parametrize("features", [np.eye(2, dtype=np.float32), SparseFeatures(np.arange(3), np.arange(2), 2)])
 def test_complete_features_are_returned_as_they_are(features: Features) -> None:
-    assert fill_missing("g", features, "mean", np.array([0]), (), None) is features
+    filled, means = fill_missing("g", features, "mean", np.array([0]), (), None)
+    assert filled is features
+    assert means == (1.0, 0.0)  # for graphs that the model is used on
+
+
+def test_the_means_of_a_trained_model_fill_another_graph() -> None:
+    filled, means = fill_missing("g", DENSE, "mean", np.empty(0, np.int64), NAMES, IDS, [7.0, 8.0])
+    np.testing.assert_array_equal(filled, np.where(np.isnan(DENSE), [7, 8], DENSE))
+    assert means == (7.0, 8.0)
+    with pytest.raises(SignError, match="g: has 2 features, but the model was trained on 1"):
+        fill_missing("g", DENSE, "mean", TRAIN, NAMES, IDS, [7.0])

@@ -55,6 +55,7 @@ class Custom(Dataset):
     split_seed: Seed = 0
     train_fraction: Annotated[float, Range(0.01, 0.98)] = 0.6
     val_fraction: Annotated[float, Range(0.01, 0.98)] = 0.2
+    fill_values: list[float] | None = None  # with fill=mean, those of a trained model; None: of the training nodes
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -76,7 +77,7 @@ class Custom(Dataset):
     def _build(self, parts: GraphParts) -> Graph:
         self._check_labels(parts)
         adjacency = build_adjacency(parts.edges, len(parts.labels), self.directed, self.combine, parts.node_ids)
-        features, feature_names = self._features(parts, adjacency)
+        features, feature_names, fill_values = self._features(parts, adjacency)
         return Graph(
             name=self.name,
             adjacency=adjacency,
@@ -91,6 +92,7 @@ class Custom(Dataset):
             class_names=parts.labels.names,
             feature_names=feature_names,
             node_ids=parts.node_ids,
+            fill_values=fill_values,
         )
 
     def content_digest(self) -> str:
@@ -109,21 +111,25 @@ class Custom(Dataset):
         columns.check()
         return read_pyg(path, self._draw, labelled)
 
-    def _features(self, parts: GraphParts, adjacency: CSR) -> tuple[Features, tuple[str, ...]]:
-        """Return the features of the files, without missing values, or generate them, and their names."""
+    def _features(self, parts: GraphParts, adjacency: CSR) -> tuple[Features, tuple[str, ...], tuple[float, ...]]:
+        """Return the features of the files or generate them, their names, and the means that missing ones have."""
         if parts.features is not None:
             if self.generate_features is not None:
                 rule = "the files have features; remove the setting, or leave their columns out with dataset.ignore"
                 raise SignError(f"dataset.generate_features={self.generate_features}: {rule}")
             names = parts.feature_names
             train = parts.splits["train"]
-            return fill_missing(self.name, parts.features, self.fill, train, names, parts.node_ids), names
+            features, means = fill_missing(
+                self.name, parts.features, self.fill, train, names, parts.node_ids, self.fill_values
+            )
+            return features, names, means
         if self.generate_features == "degree":
-            return degree_features(adjacency, self.directed, parts.splits["train"] if self.inductive else None)
+            among = parts.splits["train"] if self.inductive else None
+            return *degree_features(adjacency, self.directed, among), ()
         if self.generate_features == "one_hot":
-            return one_hot_features(adjacency.nodes), ()
+            return one_hot_features(adjacency.nodes), (), ()
         if self.generate_features == "random":
-            return random_features(adjacency.nodes, self.feature_size, self.feature_seed), ()
+            return random_features(adjacency.nodes, parts.node_ids, self.feature_size, self.feature_seed), (), ()
         looked = f"{file_names('features')} and columns in the nodes table" if Path(self.path).is_dir() else "x"
         raise SignError(
             f"dataset.path={self.path}: there are no features; looked for {looked}; "

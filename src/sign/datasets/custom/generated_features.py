@@ -4,11 +4,11 @@ from typing import Literal
 
 import numpy as np
 
-from sign.datasets.sampling import normal_features
 from sign.errors import SignError
 from sign.graph.csr import CSR, Array, Floats, index_type
 from sign.graph.csr_transforms import induced_subgraph, remove_self_loops
 from sign.graph.features import SparseFeatures
+from sign.graph.node_digests import digest_ids
 from sign.system import arrays
 
 Method = Literal["degree", "one_hot", "random"]
@@ -26,9 +26,21 @@ def one_hot_features(nodes: int) -> SparseFeatures:
     return SparseFeatures(np.arange(nodes + 1), np.arange(nodes, dtype=index_type(nodes)), nodes)
 
 
-def random_features(nodes: int, size: int, seed: int) -> Floats:
-    """Return standard normal numbers."""
-    return normal_features(nodes, size, (seed,))
+def random_features(nodes: int, ids: Array | None, size: int, seed: int) -> Floats:
+    """Return standard normal numbers that depend on the id of a node, or its number, and on the seed alone.
+
+    In another version of the graph, a node has the same numbers.
+    """
+    from scipy.special import ndtri
+
+    from sign.graph.digest_kernels import draw_uniform
+
+    features, identities = arrays.empty((nodes, size), np.float32), digest_ids(ids, nodes)
+    for part in arrays.chunks(features):
+        uniform = np.empty((part.stop - part.start, size))
+        draw_uniform(identities[part], np.uint64(seed), uniform)
+        features[part] = ndtri(uniform)
+    return features
 
 
 def degree_features(adjacency: CSR, directed: bool, train: Array | None) -> tuple[Floats, tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """Missing values of features: refused, or replaced by zero or by the mean over the training nodes."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -23,22 +24,34 @@ def fill_missing(
     train: Array,
     feature_names: tuple[str, ...],
     node_ids: Array | None,
-) -> Features:
-    """Return the features of the graph ``name`` without NaN; without ``fill``, any is a :class:`SignError`."""
+    means: Sequence[float] | None = None,
+) -> tuple[Features, tuple[float, ...]]:
+    """Return the features of the graph ``name`` without NaN, and the means; without ``fill``, NaN is an error.
+
+    ``means`` are those of the training nodes of another graph; None: of this one.
+    """
     found = first_value(features, np.isnan)
+    if fill == "mean" and means is None and (found is not None or len(train)):
+        means = _means(features, train, feature_names).tolist()
+    kept = tuple(means or ()) if fill == "mean" else ()
     if found is None:
-        return features
+        return features, kept
     if fill is None:
         node, column, _ = found
         raise SignError(
             f"{name}: feature {quoted_name(feature_names, column)} of node {quoted_name(node_ids, node)} is nan; "
             "fill missing values with dataset.fill=mean or dataset.fill=zero"
         )
-    values = np.zeros(features.shape[1]) if fill == "zero" else _means(features, train, feature_names)
+    values = np.zeros(features.shape[1]) if fill == "zero" else np.array(kept)
+    if len(values) != features.shape[1]:
+        raise SignError(
+            f"{name}: has {features.shape[1]} features, but the model was trained on {len(values)}; give it the same "
+            "columns"
+        )
     filled, count = _replace(features, values)
     source = "the mean of the training nodes" if fill == "mean" else "zero"
     log.info("%s: missing values of features: %d, filled with %s", name, count, source)
-    return filled
+    return filled, kept
 
 
 def _replace(features: Features, values: Array) -> tuple[Features, int]:
@@ -61,7 +74,7 @@ def _means(features: Features, train: Array, feature_names: tuple[str, ...]) -> 
     sums, counts = np.zeros(features.shape[1]), np.full(features.shape[1], len(train))
     if isinstance(features, SparseFeatures):
         rows = features.select_rows(train)
-        values = np.zeros(0) if rows.values is None else rows.values.astype(np.float64)
+        values = np.ones(len(rows.indices)) if rows.values is None else rows.values.astype(np.float64)
         missing = np.isnan(values)
         sums += np.bincount(rows.indices, np.where(missing, 0, values), len(sums))
         counts -= np.bincount(rows.indices[missing], minlength=len(sums))

@@ -50,9 +50,9 @@ def read_ids(file: Path) -> Column:
     if file.suffix == ".npy":
         array = read_array(file)
         if array.ndim != 1 or array.dtype.kind not in "iuU":
-            raise SignError(f"{file}: contains {array.dtype} of shape {array.shape}; a split is a list of node ids")
+            raise SignError(f"{file}: contains {array.dtype} of shape {array.shape}; write a list of node ids")
         return Column.of(array, str(file))
     table = read_table(file, is_header=lambda cells: False, is_row=lambda cells: False)
     if len(table.columns) > 1:
-        raise SignError(f"{file}: has {len(table.columns)} columns; a split is a list of node ids, one per line")
+        raise SignError(f"{file}: has {len(table.columns)} columns; write a list of node ids, one per line")
     return Column(table.column("0").values.drop_null(), str(file))

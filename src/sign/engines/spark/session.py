@@ -20,9 +20,9 @@ from typing import Any
 
 import sign
 from sign.errors import SignError
+from sign.system.program import install_command
 
 JAVA = 17  # the oldest that Spark 4 runs on
-INSTALL = "pip install -c requirements.lock '.[spark]'"
 JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties')}",
     "-XX:+UseParallelGC",  # the default collector has trouble with arrays of megabytes
@@ -64,7 +64,7 @@ def is_local(master: str) -> bool:
 def check() -> None:
     """Raise unless PySpark and a Java that it runs on are installed."""
     if find_spec("pyspark") is None:
-        raise SignError(f"engine=spark: PySpark is not installed; {INSTALL}")
+        raise SignError(f"engine=spark: PySpark is not installed; {install_command('spark')}")
     advice = f"install Java {JAVA} or later, or set JAVA_HOME to one"
     version = java_version()
     if version is None:
