@@ -1,5 +1,6 @@
 """Predictions, embeddings and hop rows, of the graph of a run and of others."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,24 @@ def test_missing_features_of_a_new_graph_are_filled_with_the_means_of_training(t
     (other / "nodes.csv").write_text("\n".join(lines) + "\n")
     rows = written(run, tmp_path / "rows.npy", {"path": str(other)}, what="hops")
     assert rows[0, 0] == pytest.approx(loaded.features[loaded.train, 0].mean(dtype=np.float64))
+
+
+def test_categories_are_those_of_training(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph = write_graph(tmp_path / "people", columns=("age",))
+    lines = (graph / "nodes.csv").read_text().splitlines()
+    (graph / "nodes.csv").write_text(
+        "\n".join([f"{lines[0]},country", *(f"{line},{'ABC'[n % 3]}" for n, line in enumerate(lines[1:]))])
+    )
+    encoded = ("dataset.one_hot=[country]", "scaling.features=none", "scaling.hops=none", "model.p=0")
+    run = train(tmp_path, "dataset=custom", f"dataset.path={graph}", *encoded)
+    other = tmp_path / "other"
+    shutil.copytree(graph, other)
+    (other / "nodes.csv").write_text((graph / "nodes.csv").read_text().replace(",B\n", ",D\n"))  # no B, but D
+    caplog.set_level("INFO", "sign")
+    rows = written(run, tmp_path / "rows.npy", {"path": str(other)}, what="hops")
+    assert "column country: D did not occur in training, and counts as no category" in caplog.messages
+    assert TrainedModel.load(run).feature_names == ["age", "country=A", "country=B", "country=C"]
+    assert rows[:3, 1:].tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
 
 
 def test_bfloat16_predicts_nearly_the_same(people: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SP
     dataset = settings.dataset
     if not isinstance(dataset, ExportedHops):
         with settings.engine.limits(Path(settings.store.root)):
-            graph = model.filling(dataset).load()
+            graph = model.as_trained(dataset).load()
         model.check_graph(graph)
         splits = [split for split in splits if len(graph.nodes_of(split))]
         if not splits:

@@ -35,7 +35,7 @@ class LabelledRows:
                 classification = dataset.classification(model.feature_scaling)
                 hops = diffuse(classification, settings.powers, settings.engine, settings.store, settings.branches)
                 return cls(hops, {split: classification.labels[split] for split in MEASURED})
-            graph = model.filling(dataset).load()
+            graph = model.as_trained(dataset).load()
             model.check_graph(graph)
             graph = model.with_classes(graph)
             nodes = {split: graph.nodes_of(split) for split in MEASURED}

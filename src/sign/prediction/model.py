@@ -130,10 +130,11 @@ class TrainedModel:
                 f"{', '.join(self.hops)}; restore its config.yaml"
             )
 
-    def filling(self, dataset: Dataset) -> Dataset:
-        """The data set, whose missing features are filled with the means of training where they are."""
-        if isinstance(dataset, Custom) and dataset.fill == "mean" and self.fill_values:
-            return replace(dataset, fill_values=self.fill_values)
+    def as_trained(self, dataset: Dataset) -> Dataset:
+        """The data set, whose missing features are the means of training and whose categories are those of training."""
+        if isinstance(dataset, Custom):
+            means = self.fill_values if dataset.fill == "mean" and self.fill_values else None
+            return replace(dataset, fill_values=means, known_features=self.feature_names)
         return dataset
 
     def with_classes(self, graph: Graph) -> Graph:

@@ -43,7 +43,7 @@ def select_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple[Ar
     dataset = settings.dataset
     if isinstance(dataset, ExportedHops):
         return _exported_rows(settings, model, nodes)
-    graph = model.filling(dataset).load_for_prediction()
+    graph = model.as_trained(dataset).load_for_prediction()
     model.check_graph(graph)
     if graph.multilabel or (graph.labels >= 0).any():
         model.with_classes(graph)  # only checked: labels are not needed

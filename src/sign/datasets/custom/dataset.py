@@ -55,7 +55,9 @@ class Custom(Dataset):
     split_seed: Seed = 0
     train_fraction: Annotated[float, Range(0.01, 0.98)] = 0.6
     val_fraction: Annotated[float, Range(0.01, 0.98)] = 0.2
-    fill_values: list[float] | None = None  # with fill=mean, those of a trained model; None: of the training nodes
+    # of a trained model that the graph is for: the means that fill=mean uses, and the features, whose categories count
+    fill_values: list[float] | None = None
+    known_features: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -105,7 +107,7 @@ class Custom(Dataset):
         return {name: getattr(self, name) for name in FILES}
 
     def _read(self, labelled: bool = True) -> GraphParts:
-        path, columns = Path(self.path), ColumnSettings(self.ignore, self.one_hot, self.inductive)
+        path, columns = Path(self.path), ColumnSettings(self.ignore, self.one_hot, self.inductive, self.known_features)
         if path.is_dir():
             return read_folder(path, self._file_names, columns, self._draw, labelled)
         columns.check()

@@ -1,5 +1,6 @@
 """Columns of a table ▶ features: numbers, and text that is one-hot encoded."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.system import arrays
 
+log = logging.getLogger(__name__)
 MAX_CATEGORIES = 1000  # of a column that is one-hot encoded
 
 
@@ -18,12 +20,14 @@ MAX_CATEGORIES = 1000  # of a column that is one-hot encoded
 class ColumnSettings:
     """Names of columns that are left out, and of columns that are one-hot encoded.
 
-    In an ``inductive`` graph the categories are those of the training nodes.
+    In an ``inductive`` graph the categories are those of the training nodes; with ``known_features``, the features of
+    a trained model, they are its.
     """
 
     ignore: Sequence[str] = ()
     one_hot: Sequence[str] = ()
     inductive: bool = False
+    known_features: Sequence[str] = ()
 
     def check(self, *tables: Table | None) -> None:
         """Raise :class:`SignError` for a name that no table has."""
@@ -66,7 +70,13 @@ class ColumnSettings:
         return matrix, encoded
 
     def _categories(self, name: str, values: Any, train: Array) -> list[str]:
-        """Return the sorted values of a column."""
+        """Return the sorted values of a column, or those that a trained model knows."""
+        known = [feature.removeprefix(f"{name}=") for feature in self.known_features if feature.startswith(f"{name}=")]
+        if known:
+            unknown = sorted(set(values.drop_null().unique().to_pylist()) - set(known))
+            if unknown:
+                log.info("column %s: %s did not occur in training, and counts as no category", name, ", ".join(unknown))
+            return known
         found = (values.take(train) if self.inductive else values).drop_null().unique().to_pylist()
         if not 0 < len(found) <= MAX_CATEGORIES:
             raise SignError(
