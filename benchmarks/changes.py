@@ -71,11 +71,12 @@ def score(run_folder: Path, graph: Path, store: Path, output: Path) -> tuple[flo
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=200_000)
+    parser.add_argument("--features", type=int, default=64)
     parser.add_argument("--model", nargs="*", default=["model.p=2", "model.t=1"], help="settings of the model")
     asked = parser.parse_args()
     console.quiet = True
     new = asked.nodes + asked.nodes // 100
-    grown = Communities(nodes=new, edges=5 * new, features=64).load()
+    grown = Communities(nodes=new, edges=5 * new, features=asked.features).load()
     old = first_nodes(grown, asked.nodes)
     changed = with_other_edges(grown, 10)
     with tempfile.TemporaryDirectory() as name:
