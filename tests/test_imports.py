@@ -20,13 +20,14 @@ ORDER = [
         "tracking",
         "models",
         "training",
+        "baselines",
         "config",
         "prediction",
         "experiments",
         "report",
         "transforms",
     ),
-    *("testing", "estimator", "search", "reproduction", "commands", "cli", "baselines"),
+    *("testing", "estimator", "search", "reproduction", "commands", "cli"),
 ]
 MODULES = {
     ".".join(("sign", *file.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): file

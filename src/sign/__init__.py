@@ -23,6 +23,7 @@ published       the numbers of the paper
 tracking        Weights & Biases
 models          networks on rows, in plain torch
 training        rows ▶ network ▶ metrics
+baselines       the systems that the paper compares with: samplers, networks, exact evaluation
 config          overrides ▶ checked settings
 prediction      checkpoint ▶ predictions, embeddings, metrics, exported models
 experiments     settings ▶ run folder
@@ -34,7 +35,6 @@ search          hyperparameter search
 reproduction    tables and figures of the paper
 commands        one file per command
 cli             what all commands share: parsing, logging, exit codes
-baselines       the systems that the paper compares with: samplers
 =============== =========================================================================================
 
 Importing ``sign`` is cheap: torch, numba and scipy are imported by the modules that use them, and the names below by

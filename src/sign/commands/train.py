@@ -22,7 +22,7 @@ from sign.training.distributed import process_group
 log = logging.getLogger(__name__)
 TITLES = SCORES | {"loss": "loss"}
 SECONDS = {
-    "seconds/precompute": "hops, when computed (products and writing)",
+    "seconds/precompute": "preprocessing, when computed",
     "seconds/epoch": "training, per epoch",
     "seconds/inference": "inference on the test split",
 }

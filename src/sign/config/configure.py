@@ -17,6 +17,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from sign.baselines.base import Baseline
 from sign.config.choices import check_choices, no_such_setting
 from sign.config.defaults import EXAMPLE, with_defaults
 from sign.config.identity import CHANGES_NUMBERS
@@ -116,17 +117,18 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     check("search.metric", search_metric, ValidationMetric)
     _check_outline(plain)
     model = plain["model"]
-    powers = _powers(cfg, model)
-    _check_sections(with_defaults(plain, EXAMPLE), powers)
+    baseline = instantiate_section(cfg, "model", Baseline) if "_target_" in model else None
+    powers = {} if baseline else _powers(cfg, model)
+    _check_sections(with_defaults(plain, EXAMPLE), powers, baseline)
     dataset = instantiate_section(cfg, "dataset", Dataset)
     if run:
         check_content(dataset, run)
-    title = model["title"] or _title(model["name"], powers)
+    title = model["title"] or (baseline.name if baseline else _title(model["name"], powers))
     return Settings(
         dataset=dataset,
         model=model["name"],
         title=title,
-        branches=model["branches"],
+        branches=model.get("branches", "all"),
         powers=powers,
         engine=instantiate_section(cfg, "engine", Engine),
         store=build("store", Store, plain["store"]),
@@ -141,6 +143,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         group=plain.get("group") or experiment or f"{dataset.name} {title}",
         experiment=experiment,
         search_metric=search_metric,
+        baseline=baseline,
     )
 
 
@@ -162,6 +165,8 @@ def _check_outline(plain: dict[str, Any]) -> None:
         writable_folder("paths.store_dir", plain["paths"]["store_dir"])
     check_name(plain["model"].get("name"), "model.name")
     check("model.title", plain["model"].get("title"), str | None)
+    if "_target_" in plain["model"]:
+        return
     check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
     if not isinstance(plain["model"].get("operators"), dict):
         raise SignError(f"model.operators={plain['model'].get('operators')}: name an operator for each letter")
@@ -182,14 +187,27 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
     return powers
 
 
-def _check_sections(plain: dict[str, Any], powers: Powers) -> None:
+def _check_sections(plain: dict[str, Any], powers: Powers, baseline: Baseline | None) -> None:
     """Check network, training and scaling; of settings that are chosen later, some value."""
     training = build("training", Training, plain["training"])
+    scaling = build("scaling", Scaling, plain["scaling"])
+    if baseline:
+        _check_baseline(baseline, scaling, build("trainer", Device, plain["trainer"]))
+        return
     network = {key: value for key, value in plain["model"].items() if key not in (*powers, *MODEL_KEYS)}
     architecture = build("model", Architecture, network)
-    build("scaling", Scaling, plain["scaling"])
     if architecture.batch_norm and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
+
+
+def _check_baseline(baseline: Baseline, scaling: Scaling, device: Device) -> None:
+    """Refuse what only models that are trained on hops have."""
+    if scaling.hops != "none":
+        raise FieldError("scaling.hops", scaling.hops, f"{baseline.name} has no hops; use scaling.hops=none")
+    if device.several:
+        raise FieldError("trainer.devices", device.devices, f"{baseline.name} is trained by one process; use 1")
+    if device.compile:
+        raise FieldError("trainer.compile", "true", f"batches of {baseline.name} have no fixed shape; use false")
 
 
 def _title(name: str, powers: Powers) -> str:

@@ -21,7 +21,8 @@ Section = TypeVar("Section")
 def allowed_targets() -> tuple[str, ...]:
     """Patterns of the classes that ``_target_`` may name: those of SIGN, and of the modules in ``SIGN_TRUST``."""
     own = [name for name in os.environ.get(TRUST, "").split(",") if name]
-    return tuple(f"{name}.*" for name in ("sign.datasets", "sign.operators", "sign.engines", "sign.tracking", *own))
+    packages = ("datasets", "operators", "engines", "tracking", "baselines")
+    return tuple(f"{name}.*" for name in (*(f"sign.{package}" for package in packages), *own))
 
 
 def build(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:

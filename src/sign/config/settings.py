@@ -5,10 +5,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sign.baselines.base import Baseline
 from sign.config.instantiate import build
 from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Powers, Precomputation
 from sign.engines.base import Engine
+from sign.errors import SignError
 from sign.models.architecture import Architecture
 from sign.store.store import Store
 from sign.tracking.base import Tracker
@@ -19,7 +21,8 @@ from sign.training.settings import Device, JobType, Scaling, Training, Validatio
 class Settings:
     """Everything a run needs to know.
 
-    ``powers`` has the operator and the highest power of each letter of ``model.operators``; ``config`` is the
+    ``powers`` has the operator and the highest power of each letter of ``model.operators``; a ``baseline`` has none
+    of them, and no ``architecture`` beside its own settings. ``config`` is the
     resolved configuration as plain values, which the run folder keeps. ``architecture``, ``training`` and ``scaling``
     are read from it, and raise while it holds an ``auto`` that :func:`sign.config.defaults.resolve` has to replace.
     """
@@ -43,6 +46,7 @@ class Settings:
     experiment: str | None = None
     run_folder: Path | None = None  # None: a new folder, named by time and seed
     search_metric: ValidationMetric = "val/loss"  # what the command returns to a search or a sweep
+    baseline: Baseline | None = None  # the model, unless it is trained on hops
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -63,6 +67,8 @@ class Settings:
     @property
     def precomputation(self) -> Precomputation:
         """What the hops depend on; the scaling of the features may still be ``auto``."""
+        if self.baseline:
+            raise SignError(f"model={self.model}: is trained on the graph itself and has no hops; use model=sign")
         scaling = self.config["scaling"]["features"]
         return Precomputation(self.dataset, self.powers, self.engine, self.store, scaling, self.branches)
 
@@ -70,4 +76,5 @@ class Settings:
     def slug(self) -> str:
         """The model as part of a path: sign-p4-t1."""
         used = [f"{letter}{power}" for letter, (_, power) in self.powers.items() if power]
+        used += [self.baseline.variant] if self.baseline and self.baseline.variant else []
         return "-".join([self.model.lower(), *used])

@@ -43,4 +43,10 @@ def trained_settings(run: Path, cfg: DictConfig) -> Settings:
             f"run={run}: was trained on the graph {name} of a program, which no file has; "
             "name a graph, as in dataset=custom dataset.path=…"
         )
-    return configure(config, overrides=())
+    settings = configure(config, overrides=())
+    if settings.baseline:
+        raise SignError(
+            f"run={run}: predictions of {settings.title} are not supported; its metrics.json has the metrics of all "
+            "splits, and models that are trained on hops, such as model=sign, can be applied to other graphs"
+        )
+    return settings

@@ -12,7 +12,7 @@ from sign.graph.classification import NodeClassification
 from sign.runs import SCORES
 from sign.system.program import command_line
 from sign.training.distributed import current_rank, world_size
-from sign.training.task import SIGNTask
+from sign.training.node_task import NodeTask
 
 
 class CheckpointError(SignError):
@@ -26,7 +26,7 @@ def check_settings(settings: Settings) -> None:
     """
     ranks = current_rank(settings.device).world_size
     known = not automatic(settings.config)
-    if known and settings.architecture.batch_norm and (batch_size := settings.training.batch_size) < 2 * ranks:
+    if known and _batch_norm_of_rows(settings) and (batch_size := settings.training.batch_size) < 2 * ranks:
         advice = f"batch norm needs two rows on each of {ranks} ranks; raise it, or use model.batch_norm=false"
         raise FieldError("training.batch_size", batch_size, advice)
     if ranks != world_size():
@@ -47,11 +47,16 @@ def check_data(settings: Settings, classification: NodeClassification) -> None:
                 f"choose one of {', '.join(metrics)}"
             )
     rows, ranks = len(classification.labels["train"]), current_rank(settings.device).world_size
-    if settings.architecture.batch_norm and rows < 2 * ranks:
+    if _batch_norm_of_rows(settings) and rows < 2 * ranks:
         raise SignError(
             f"{classification.name}: {rows} training node{'s' * (rows != 1)}, but batch norm needs two on each of "
             f"{ranks} rank{'s' * (ranks != 1)}; use model.batch_norm=false"
         )
+
+
+def _batch_norm_of_rows(settings: Settings) -> bool:
+    """Whether every rank needs two rows; batches of a baseline have the neighbours of their nodes, too."""
+    return settings.baseline is None and settings.architecture.batch_norm
 
 
 def validation_metrics(classification: NodeClassification) -> list[str]:
@@ -70,7 +75,7 @@ def validation_metrics(classification: NodeClassification) -> list[str]:
     return [f"val/{name}" for name in (*names, *["roc_auc"] * both, *["average_precision"] * precision)]
 
 
-def check_checkpoint(file: Path, task: SIGNTask) -> None:
+def check_checkpoint(file: Path, task: NodeTask) -> None:
     """Raise CheckpointError if ``file`` is not a checkpoint of a task with the same network."""
     try:
         saved = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
@@ -79,7 +84,7 @@ def check_checkpoint(file: Path, task: SIGNTask) -> None:
         message = f"ckpt_path={file}: not a checkpoint of SIGN ({type(error).__name__})"
         raise CheckpointError(message) from error
     ours = dict(task.hparams)
-    for name in ("features", "branches", "classes", "multilabel", "architecture"):
+    for name in task.same_network:
         if theirs.get(name) != ours[name]:
             raise CheckpointError(
                 f"ckpt_path={file}: a checkpoint of another model: its {name} are "

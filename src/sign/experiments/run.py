@@ -11,25 +11,28 @@ import pytorch_lightning as pl
 from omegaconf import OmegaConf
 
 import sign
+from sign.baselines.datamodule import BaselineDataModule
+from sign.baselines.task import BaselineTask
 from sign.config.defaults import automatic, explain, resolve
 from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
-from sign.store.store import MANIFEST
 from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
 from sign.system.program import command_line
 from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
 from sign.training.distributed import broadcast, on_failure, rank, rank_zero_first
 from sign.training.fit import fit_and_test
+from sign.training.node_datamodule import NodeDataModule
+from sign.training.node_task import NodeTask
 from sign.training.task import SIGNTask
 
 PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions run.json records
 log = logging.getLogger(__name__)
 
 
-def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, float]:
+def run(settings: Settings, data: NodeDataModule | None = None) -> dict[str, float]:
     """Train one network and test its best checkpoint; returns the metrics, which the run folder holds as well.
 
     Parameters
@@ -42,12 +45,11 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
     data = data or prepare(settings)
     settings = resolve(settings, data.classification)
     pl.seed_everything(settings.seed, verbose=False)
-    task = SIGNTask.for_data(data, settings.architecture, settings.training, settings.seed)
+    task = make_task(settings, data)
     if settings.ckpt_path:
         check_checkpoint(settings.ckpt_path, task)
     folder = broadcast(Path() if rank() else create_run_folder(settings, data))
-    names = data.hops.names
-    log.info(f"{settings.title}: {len(names)} branches ({abbreviate(names)})")
+    log.info(f"{settings.title}: {data}")
     if not settings.run_folder:
         log.info(f"run folder: {folder}")
         on_failure(f"resume with: {command_line('train')} ckpt_path={folder / CHECKPOINTS / 'last.ckpt'}")
@@ -59,17 +61,17 @@ def run(settings: Settings, data: SIGNDataModule | None = None) -> dict[str, flo
                 write_json(folder / METRICS, dict(sorted(metrics.items())))
     finally:
         if not rank():
-            settings.tracker.finish(loggers, Run(folder), [part / MANIFEST for part in data.hops.folders])
+            settings.tracker.finish(loggers, Run(folder), data.manifests)
     return metrics
 
 
-def prepare(settings: Settings) -> SIGNDataModule:
+def prepare(settings: Settings) -> NodeDataModule:
     """Check the settings, load the data, compute the missing hops, open all of them, and check the data.
 
     Settings that are ``auto`` are chosen from the data: :func:`sign.config.defaults.resolve`.
     """
     check_settings(settings)
-    data = SIGNDataModule(settings.precomputation, settings.seed)
+    data = data_module(settings)
     with rank_zero_first():
         data.prepare_data()
     if automatic(settings.config):
@@ -82,7 +84,23 @@ def prepare(settings: Settings) -> SIGNDataModule:
     return data
 
 
-def create_run_folder(settings: Settings, data: SIGNDataModule) -> Path:
+def data_module(settings: Settings) -> NodeDataModule:
+    """The data module of a model, not yet prepared."""
+    if settings.baseline:
+        scaling, scratch = settings.config["scaling"]["features"], Path(settings.store.root)
+        return BaselineDataModule(settings.baseline, settings.dataset, settings.engine, scaling, scratch, settings.seed)
+    return SIGNDataModule(settings.precomputation, settings.seed)
+
+
+def make_task(settings: Settings, data: NodeDataModule) -> NodeTask:
+    """The task of a model on prepared data."""
+    if isinstance(data, BaselineDataModule):
+        return BaselineTask.for_data(data, data.baseline, settings.training, settings.seed)
+    assert isinstance(data, SIGNDataModule)
+    return SIGNTask.for_data(data, settings.architecture, settings.training, settings.seed)
+
+
+def create_run_folder(settings: Settings, data: NodeDataModule) -> Path:
     """Create the folder of a run, with its description.
 
     It is ``settings.run_folder``, the folder of the checkpoint to resume, or a new one.
@@ -107,9 +125,8 @@ def new_run_folder(settings: Settings) -> Path:
     return create_unique_folder(parent, f"{time.strftime('%Y%m%d-%H%M%S')}-seed{settings.seed}")
 
 
-def describe(settings: Settings, data: SIGNDataModule) -> dict[str, Any]:
+def describe(settings: Settings, data: NodeDataModule) -> dict[str, Any]:
     """The content of ``run.json``: what is run, with which versions, on which hops."""
-    hops = data.hops
     return {
         "dataset": settings.dataset.name,
         "model": settings.title,
@@ -121,10 +138,7 @@ def describe(settings: Settings, data: SIGNDataModule) -> dict[str, Any]:
         "class_names": list(data.classification.class_names),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"sign": sign.__version__} | {name: version(name) for name in PACKAGES},
-        "hops": hops.records(),
-        "products": hops.products,
-        "rows_computed": hops.rows_computed,
-        "rows_saved": hops.rows_saved,
+        **data.records(),
     }
 
 
@@ -141,11 +155,3 @@ def run_info(settings: Settings, folder: Path) -> RunInfo:
         config=settings.config,
         folder=folder,
     )
-
-
-def abbreviate(names: list[str]) -> str:
-    """The names of hops with the powers of each operator as a range: ``X, p1…p10, t1``."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(name.rstrip("0123456789"), []).append(name)
-    return ", ".join(group[0] if len(group) == 1 else f"{group[0]}…{group[-1]}" for group in groups.values())

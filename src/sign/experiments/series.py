@@ -103,12 +103,12 @@ def train_series(plan: SeriesPlan) -> Series:
 def _train(plan: SeriesPlan, missing: list[int], failures: dict[str, str]) -> None:
     # torch and Lightning take seconds to import: only if a run is missing
     from sign.experiments.preflight import CheckpointError
-    from sign.experiments.run import prepare, run
+    from sign.experiments.run import data_module, prepare, run
 
     data = None
     for seed in missing:
         settings = plan.settings(seed)
-        if data is not None and data.precomputation == settings.precomputation:
+        if data is not None and data.source == data_module(settings).source:
             data.reuse(seed)
         else:
             data = None

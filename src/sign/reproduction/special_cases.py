@@ -29,7 +29,9 @@ class LayerInputs:
     """Data and network of one configuration: the concatenated hops of all nodes, and the graph in PyG's form."""
 
     def __init__(self, settings: Settings) -> None:
-        self.datamodule: SIGNDataModule = prepare(settings)
+        data = prepare(settings)
+        assert isinstance(data, SIGNDataModule)
+        self.datamodule = data
         hops = [np.array(array) for array in self.datamodule.hops.arrays["train"]]
         self.rows = torch.from_numpy(np.concatenate(hops, axis=1))
         graph = settings.dataset.load()

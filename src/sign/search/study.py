@@ -101,7 +101,8 @@ class Study:
         )
 
     def _run_trials(self) -> None:
-        self._precompute()
+        if self.settings.baseline is None:
+            self._precompute()
         # a series reports its first run to the pruner; a single run its last attempt
         pruned_run = None if self.search.pruner == "none" else 0 if self.search.runs > 1 else -1
         # job schedulers send SIGTERM before they kill: treat it like Ctrl-C

@@ -74,7 +74,7 @@ class Stopwatch(pl.Callback):
     ) -> None:
         """End at the last batch of the test split."""
         if dataloader_idx == self._test:
-            self.inference = time.perf_counter() - self._started
+            self.inference = time.perf_counter() - self._started + task.inference_overhead
 
 
 class EpochLog(pl.Callback):

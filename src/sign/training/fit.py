@@ -24,18 +24,18 @@ from sign.training.callbacks import (
     silence_lightning,
 )
 from sign.training.checkpoint_io import AtomicCheckpointIO, add_thresholds
-from sign.training.datamodule import SIGNDataModule
 from sign.training.distributed import current_rank
+from sign.training.node_datamodule import NodeDataModule
+from sign.training.node_task import NodeTask
 from sign.training.ranks import uses_gpu
 from sign.training.settings import Device, Training, is_minimised
-from sign.training.task import SIGNTask
 
 
 def fit_and_test(
     training: Training,
     device: Device,
-    data: SIGNDataModule,
-    task: SIGNTask,
+    data: NodeDataModule,
+    task: NodeTask,
     folder: Path,
     loggers: list[Logger],
     ckpt_path: Path | None = None,
@@ -79,14 +79,14 @@ def fit_and_test(
     return {name: float(value) for name, value in trainer.callback_metrics.items()} | {
         "epochs": epochs,
         "parameters": sum(parameter.numel() for parameter in task.parameters()),
-        "seconds/precompute": data.hops.cost,
+        "seconds/precompute": data.seconds,
         "seconds/epoch": seconds_per_epoch(folder),
         "seconds/inference": stopwatch.inference,
         "memory/peak_bytes": memory.peak(),
     }
 
 
-def test_metrics(device: Device, data: SIGNDataModule, task: SIGNTask, scratch: Path) -> dict[str, float]:
+def test_metrics(device: Device, data: NodeDataModule, task: NodeTask, scratch: Path) -> dict[str, float]:
     """Test a trained task on every split; returns the same metrics as the end of :func:`fit_and_test`."""
     silence_lightning()
     trainer = pl.Trainer(

@@ -69,7 +69,7 @@ class RowLoader:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: Rows | Tensor,
         labels: Tensor,
         batch_size: int,
         order: Callable[[], Tensor] | None = None,

@@ -1,0 +1,68 @@
+"""The graph of a scope as a baseline reads it: its matrix, features and labels, and one product with them."""
+
+import time
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sign.baselines.base import Baseline
+from sign.baselines.evaluation import product_by_columns
+from sign.engines.base import Engine
+from sign.errors import SignError
+from sign.graph.classification import Scope
+from sign.graph.csr import CSR, Array, Floats
+from sign.system import arrays
+
+
+class GraphData:
+    """Matrix, features and labels of a scope.
+
+    ``features`` are the scaled features of all nodes, and ``inputs`` is what the network reads, which is the same
+    unless a baseline adds to it. ``first_product`` is the matrix times the inputs, if the baseline wants it;
+    ``seconds`` is what it took.
+    """
+
+    def __init__(self, scope: Scope, baseline: Baseline, engine: Engine, multilabel: bool) -> None:
+        if scope.origin is None:
+            raise SignError(f"model={baseline.name}: trains on a graph, which exported hops do not have")
+        graph = scope.origin.graph
+        if not graph.edges:
+            whole = "the graph" if scope.name == "full" else "the graph of its training nodes"
+            raise SignError(f"{graph.name}: {whole} has no edges; {baseline.name} needs them, use model=mlp")
+        self.scope, self.graph, self.nodes = scope, graph, graph.nodes
+        self.matrix = baseline.operator.resolve(graph.inductive).matrix(graph)
+        self.features = torch.from_numpy(_scaled(scope))
+        self.inputs = self.features
+        self.first_product: Tensor | None = None
+        started = time.perf_counter()
+        if baseline.first_product:
+            self.first_product = torch.from_numpy(product_by_columns(engine, self.matrix, self.features.numpy()))
+        self.seconds = time.perf_counter() - started
+        self._multilabel = multilabel
+
+    @property
+    def targets(self) -> Array:
+        """The training nodes."""
+        return self.scope.rows["train"]
+
+    @cached_property
+    def labels(self) -> Tensor:
+        """The labels of all nodes; those of nodes that are not in the training split are not read."""
+        return torch.from_numpy(np.asarray(self.graph.labels).astype(np.float32 if self._multilabel else np.int64))
+
+    @cached_property
+    def adjacency(self) -> CSR:
+        """The matrix with its factors multiplied out, for samplers."""
+        return CSR.from_scipy(self.matrix.to_scipy())
+
+
+def _scaled(scope: Scope) -> Floats:
+    """Return the scaled features of all nodes, block by block."""
+    assert scope.origin is not None
+    features, scaling = scope.origin.graph.features, scope.origin.scaling
+    scaled = arrays.empty(features.shape, np.float32)
+    for part, rows in arrays.gather(features, None):
+        scaled[part] = scaling.apply(rows)
+    return scaled

@@ -1,0 +1,66 @@
+"""What a run asks of its data, whatever the network reads."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+
+from sign.graph.classification import NodeClassification
+from sign.training.rows import RowLoader
+
+
+class NodeDataModule(pl.LightningDataModule, ABC):
+    """Batches of the nodes of a graph.
+
+    ``prepare_data`` sets ``classification``, ``setup`` sets the evaluation ``loaders`` of all splits; called again,
+    both do nothing. ``hop_scaling`` and ``batch_size``, which may be chosen by the data, have to be set in between.
+    """
+
+    classification: NodeClassification
+    hop_scaling: str
+    batch_size: int
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+        self.loaders: dict[str, RowLoader] = {}
+
+    @property
+    @abstractmethod
+    def source(self) -> Any:
+        """What the data depend on, besides the seed: runs with an equal source can share them."""
+
+    @abstractmethod
+    def reuse(self, seed: int) -> None:
+        """Serve the next run of a series, which differs in its seed only."""
+
+    @property
+    @abstractmethod
+    def seconds(self) -> float:
+        """The cost of the preprocessing."""
+
+    @property
+    def manifests(self) -> list[Path]:
+        """Files that describe stored inputs, for a tracker."""
+        return []
+
+    @abstractmethod
+    def records(self) -> dict[str, Any]:
+        """What ``run.json`` records of the inputs."""
+
+    def val_dataloader(self) -> RowLoader:
+        """Validation rows in their own order."""
+        return self.loaders["val"]
+
+    def test_dataloader(self) -> list[RowLoader]:
+        """Every split: the final metrics are those of one network on all three."""
+        return list(self.loaders.values())
+
+    def labels(self, split: str) -> Tensor:
+        """The labels of a split, of the type that its loss takes."""
+        dtype: Any = np.float32 if self.classification.multilabel else np.int64
+        return torch.from_numpy(self.classification.labels[split].astype(dtype))
