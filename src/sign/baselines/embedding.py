@@ -41,7 +41,7 @@ def train_embedding(baseline: Node2Vec, data: GraphData, seed: int) -> Tensor:
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()  # type: ignore[no-untyped-call]
             total += loss.item()
-        log.info("embedding: epoch %d of %d, loss %.4f", epoch + 1, baseline.embedding_epochs, total / len(sampler))
+    log.info("embedding: loss %.4f in the last of %d epochs", total / len(sampler), baseline.embedding_epochs)
     return embedding.weight.detach()
 
 

@@ -26,7 +26,10 @@ class GraphData:
 
     def __init__(self, scope: Scope, baseline: Baseline, engine: Engine, multilabel: bool) -> None:
         if scope.origin is None:
-            raise SignError(f"model={baseline.name}: trains on a graph, which exported hops do not have")
+            raise SignError(
+                f"model={baseline.name}: is trained on the graph itself, which exported hops do not have; use model=sign, "
+                "or the data set that they were exported from"
+            )
         graph = scope.origin.graph
         if not graph.edges:
             whole = "the graph" if scope.name == "full" else "the graph of its training nodes"

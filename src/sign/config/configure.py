@@ -29,6 +29,7 @@ from sign.config.settings import Settings
 from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Powers
 from sign.engines.base import Engine
+from sign.engines.spark.engine import SparkEngine
 from sign.errors import FieldError, SignError
 from sign.models.architecture import Architecture
 from sign.operators.base import Operator
@@ -120,6 +121,9 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     baseline = instantiate_section(cfg, "model", Baseline) if "_target_" in model else None
     powers = {} if baseline else _powers(cfg, model)
     _check_sections(with_defaults(plain, EXAMPLE), powers, baseline)
+    engine = instantiate_section(cfg, "engine", Engine)
+    if baseline and isinstance(engine, SparkEngine):
+        raise SignError(f"engine=spark: {baseline.name} multiplies in every epoch, on this machine; use engine=local")
     dataset = instantiate_section(cfg, "dataset", Dataset)
     if run:
         check_content(dataset, run)
@@ -130,7 +134,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         title=title,
         branches=model.get("branches", "all"),
         powers=powers,
-        engine=instantiate_section(cfg, "engine", Engine),
+        engine=engine,
         store=build("store", Store, plain["store"]),
         tracker=instantiate_section(cfg, "logger", Tracker),
         device=build("trainer", Device, plain["trainer"]),
