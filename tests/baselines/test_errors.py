@@ -10,14 +10,12 @@ import pytest
 from common.baselines import SYSTEMS, system
 from omegaconf import OmegaConf
 
-from sign.config.configure import compose
 from sign.config.settings import Settings
 from sign.config.trained import trained_settings
 from sign.datasets.in_memory import InMemory
 from sign.errors import SignError
 from sign.experiments.run import create_run_folder, prepare
 from sign.graph.graph import Graph
-from sign.search.space import read_space
 
 Configured = Callable[..., Settings]
 
@@ -93,12 +91,3 @@ def test_a_baseline_has_no_hops_and_no_predictions(configured: Configured) -> No
     folder = create_run_folder(settings, prepare(settings))
     with pytest.raises(SignError, match="predictions of GraphSAGE are not supported"):
         trained_settings(folder, OmegaConf.create())
-
-
-@pytest.mark.parametrize("name", ["gcn_full", "graphsaint", "node2vec"])
-def test_the_settings_of_a_baseline_can_be_searched(configured: Configured, name: str) -> None:
-    cfg = compose(f"model={name}", "hparams_search=baselines")
-    assert (cfg.search.trials, cfg.training.max_epochs) == (20, 500)
-    assert configured(*system(name, "model.units=32", "model.norm=layer", "training.weight_decay=0.0005")).baseline
-    space = read_space({"model.units": "choice(32, 64)", "model.dropout": "interval(0.0, 0.8)"}, [f"model={name}"])
-    assert set(space.distributions) == {"model.units", "model.dropout"}

@@ -3,7 +3,7 @@
 import optuna
 import pytest
 from hydra import compose, initialize_config_dir
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from sign.config.configure import CONF
@@ -73,6 +73,14 @@ def test_sgcn_is_tuned_in_the_same_space() -> None:
         compose_space("hparams_search=tpe", "dataset=ppi", "model=sgcn").distributions
         == compose_space("hparams_search=tpe", "dataset=ppi").distributions
     )
+
+
+@pytest.mark.parametrize("model", ["gcn_full", "graphsage", "node2vec"])
+def test_baselines_are_tuned_in_a_space_of_their_own(model: str) -> None:
+    cfg, space = (make("hparams_search=baselines", f"model={model}") for make in (compose_config, compose_space))
+    assert cfg.search.trials == 20
+    assert {"model.units", "model.dropout", "training.learning_rate"} <= {*space.distributions}
+    assert all(OmegaConf.select(cfg, name) is not None for name in space.distributions)
 
 
 def test_the_transductive_grid_is_that_of_the_appendix() -> None:

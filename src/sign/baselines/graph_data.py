@@ -27,8 +27,8 @@ class GraphData:
     def __init__(self, scope: Scope, baseline: Baseline, engine: Engine, multilabel: bool) -> None:
         if scope.origin is None:
             raise SignError(
-                f"model={baseline.name}: is trained on the graph itself, which exported hops do not have; use model=sign, "
-                "or the data set that they were exported from"
+                f"model={baseline.name}: is trained on the graph itself, which exported hops do not have; "
+                "use model=sign, or the data set that they were exported from"
             )
         graph = scope.origin.graph
         if not graph.edges:

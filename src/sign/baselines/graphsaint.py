@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sign.baselines.base import Baseline
 from sign.errors import FieldError
 from sign.operators.adjacency import NormalizedAdjacency
-from sign.validation import Count
+from sign.validation import Count, Power
 
 if TYPE_CHECKING:
     from sign.baselines.batches import Batches
@@ -24,15 +24,15 @@ class GraphSAINT(Baseline):
     and of their neighbours, are normalised and put side by side with ``units`` units each, and 0 is a dense layer; a
     classifier on rows of unit length follows. ``size`` is the number of nodes, of edges or of roots of walks of
     ``walk_length`` steps that are drawn per batch. Losses and products are normalised by estimated probabilities, from
-    subgraphs with ``coverage`` times as many nodes as the graph. Dropout acts after the product, in the authors' code
-    before; their ``norm``, which the paper calls batch norm, is that of layers.
+    subgraphs with ``coverage`` times as many nodes as the graph; 0 normalises nothing. Dropout acts after the product,
+    in the authors' code before; their normalisation, which the paper calls batch norm, is that of layers.
     """
 
     architecture: str
     sampler: Literal["node", "edge", "walk"]
     size: Count
     walk_length: Count
-    coverage: Count
+    coverage: Power
     batches_per_epoch: Count | None = None
 
     def __post_init__(self) -> None:
@@ -71,8 +71,8 @@ class GraphSAINT(Baseline):
         from sign.baselines.subgraphs import SAINTBatches
 
         sampler = self._sampler(data, seed)
-        convolutions = self.architecture.count("1")
-        return SAINTBatches(data, sampler, convolutions, sampler.estimated_normalization(self.coverage))
+        normalization = sampler.estimated_normalization(self.coverage) if self.coverage else None
+        return SAINTBatches(data, sampler, self.architecture.count("1"), normalization)
 
     def _sampler(self, data: "GraphData", seed: int) -> "SAINTSampler":
         from sign.baselines.samplers.graphsaint import SAINTEdgeSampler, SAINTNodeSampler, SAINTWalkSampler

@@ -70,11 +70,13 @@ class ClusterBatches(SubgraphBatches):
 
 
 class SAINTBatches(SubgraphBatches):
-    """Subgraphs of GraphSAINT, with its normalisation."""
+    """Subgraphs of GraphSAINT, with its normalisation, if any."""
 
     sampler: SAINTSampler
 
-    def __init__(self, data: GraphData, sampler: SAINTSampler, convolutions: int, normalization: Normalization) -> None:
+    def __init__(
+        self, data: GraphData, sampler: SAINTSampler, convolutions: int, normalization: Normalization | None
+    ) -> None:
         super().__init__(data, sampler, convolutions)
         self.normalization = normalization
 
