@@ -16,7 +16,7 @@ from sign.errors import SignError, did_you_mean
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["tuned=cora_sgin"], "tuned=cora_sgin: no such choice; did you mean cora_sgcn, cora_sign?"),
+        (["tuned=cora_sgin"], "tuned=cora_sgin: no such choice; did you mean cora_sgcn, cora_sign"),
         (["dataset=communities", "tuned=communities_sign"], "tuned=communities_sign: no such choice; did you mean"),
         (["tuned=zzz"], "tuned=zzz: no such choice; choose one of amazon_mlp, "),
     ],
