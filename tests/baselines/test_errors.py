@@ -10,6 +10,7 @@ import pytest
 from common.baselines import SYSTEMS, system
 from omegaconf import OmegaConf
 
+from sign.config import in_memory
 from sign.config.settings import Settings
 from sign.config.trained import trained_settings
 from sign.datasets.in_memory import InMemory
@@ -91,3 +92,8 @@ def test_a_baseline_has_no_hops_and_no_predictions(configured: Configured) -> No
     folder = create_run_folder(settings, prepare(settings))
     with pytest.raises(SignError, match="predictions of GraphSAGE are not supported"):
         trained_settings(folder, OmegaConf.create())
+
+
+def test_a_program_cannot_train_a_baseline(tmp_path: Path) -> None:
+    with pytest.raises(SignError, match="model=GraphSAGE: a program trains models on hops"):
+        in_memory.configured(in_memory.composed({}, ["model=graphsage"]), tmp_path, None)

@@ -56,6 +56,8 @@ def configured(cfg: DictConfig, scratch: Path, store: str | Path | None, folder:
     cfg.paths.output_dir = str(scratch / "outputs" if folder is None else folder)
     OmegaConf.update(cfg, "store.root", cfg.paths.store_dir, force_add=True)
     settings = configure(cfg, overrides=())
+    if settings.baseline:
+        raise SignError(f"model={settings.model}: a program trains models on hops, such as model=sign; use the command")
     config = settings.config
     changed = {"paths": recorded, "store": {**config["store"], "root": recorded["store_dir"]}}
     return replace(settings, config={**config, **changed})
