@@ -18,7 +18,7 @@ from sign.datasets.statistics import PUBLISHED, Statistics
 from sign.errors import FieldError, SignError
 from sign.experiments.run import run
 from sign.system import arrays, memory
-from sign.training import task
+from sign.training import node_task
 
 NODES, EDGES, FEATURES = 40, 90, 5
 GRAPHS = list(SPLITS)
@@ -119,8 +119,8 @@ def test_ogbs_evaluator_computes_the_accuracy_without_the_network(
     write(tmp_path / "data", graph)
     small = ("model.inception_units=8", "model.classification_units=8", "training.batch_size=8")
     settings = configured(f"dataset=ogbn-{graph}", "dataset.check=false", *small, "training.max_epochs=2")
-    evaluated, accuracy = [], task.ogb_accuracy
-    monkeypatch.setattr(task, "ogb_accuracy", lambda *values: evaluated.append(values) or accuracy(*values))
+    evaluated, accuracy = [], node_task.ogb_accuracy
+    monkeypatch.setattr(node_task, "ogb_accuracy", lambda *values: evaluated.append(values) or accuracy(*values))
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("the network was used"))
     by_ogb = run(settings)
     assert [(name, len(labels)) for name, _, labels in evaluated] == [

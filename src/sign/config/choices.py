@@ -52,7 +52,8 @@ def settings_origin(hydra: Any, run: Path | None) -> str:
 def no_such_choice(override: str, name: str, options: Iterable[str]) -> SignError:
     """Return the error for a choice that does not exist; it names the nearest ones, or else all."""
     options = sorted(options)
-    advice = did_you_mean(name, options) or f"choose one of {', '.join(options)}"
+    meant = did_you_mean(name, options) if name != "null" else None  # nothing was misspelled
+    advice = meant or f"choose one of {', '.join(options)}"
     return SignError(f"{override}: no such choice; {advice}")
 
 
