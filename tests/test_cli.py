@@ -153,7 +153,7 @@ def attempt(
         ("reproduce tabel=all", "tabel: there is no such setting; did you mean table?"),
         ("train -p 4", "-p 4: not a flag; settings are written name=value: model.p=4"),
         ("train dataset=null", "dataset=null: no such choice; choose one of amazon, "),
-        ("train model=null", "model=null: no such choice; choose one of chebnet, "),
+        ("train model=null", "model=null: no such choice; choose one of asgcn, chebnet, "),
         ("train paths=null", "paths=null: no such choice; choose one of default"),
         ("train model=1", "model=1: no such choice"),
         ("train hydra=null", "hydra: there is no such setting"),
