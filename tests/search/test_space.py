@@ -48,8 +48,11 @@ def test_the_inductive_space_is_that_of_the_appendix() -> None:
 def test_the_values_that_the_paper_chose_lie_in_the_space(chosen: dict[str, int]) -> None:
     space = compose_space("hparams_search=tpe", "dataset=flickr").distributions
     distributions = {name: space[name] for name in chosen}
-    # raises if a value is outside its distribution
-    optuna.trial.create_trial(value=0.0, params=chosen, distributions=distributions)
+    try:
+        trial = optuna.trial.create_trial(value=0.0, params=chosen, distributions=distributions)
+    except ValueError as error:
+        pytest.fail(f"a value of the paper is outside its distribution: {error}")
+    assert trial.params == chosen
 
 
 def test_yelp_has_the_exceptions_of_the_appendix() -> None:
