@@ -25,6 +25,19 @@ def test_every_row_has_one_cell_per_column() -> None:
         assert len(table.cells) == len(table.rows) * len(table.columns)
 
 
+def test_a_table_of_costs_has_the_runs_of_another_table() -> None:
+    scores, memory = published_tables()["baselines"], published_tables()["baselines_memory"]
+    assert memory.experiments == scores.experiments
+    assert (memory.columns, memory.rows) == (scores.columns, scores.rows)
+    cell = memory.row("GCN")[0]
+    assert (cell.mean, cell.ours({"memory/peak_bytes": {"mean": 2e9, "std": 1e8}})) == (None, (2.0, 0.1))
+
+
+def test_decimals_are_those_of_the_paper() -> None:
+    digits = {name: table.digits for name, table in published_tables().items()}
+    assert [digits[name] for name in PAPER] == [3, 3, 2, 2, 2, 2]
+
+
 def test_numbers_of_some_cells() -> None:
     (cell,) = [cell for cell in published_cells("flickr_sign_401") if cell.table == "inductive"]
     assert (cell.row, cell.column, cell.mean, cell.std) == ("SIGN", "Flickr", 0.514, 0.001)

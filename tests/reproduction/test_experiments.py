@@ -5,8 +5,7 @@ from pathlib import Path
 from common.requests import requested
 
 from sign.published import published_tables
-from sign.reproduction.experiments import GRAPHS, MODELS, cell_plan, overrides_of
-from sign.reproduction.request import TABLES
+from sign.reproduction.experiments import COMPARED, GRAPHS, MODELS, cell_plan, overrides_of
 
 
 def test_cells_of_the_graphs_table_are_distinct_series(tmp_path: Path) -> None:
@@ -19,13 +18,21 @@ def test_cells_of_the_graphs_table_are_distinct_series(tmp_path: Path) -> None:
 
 def test_every_graph_has_a_lookalike(tmp_path: Path) -> None:
     request = requested(tmp_path, "table=smoke")
-    assert {cell_plan(f"{graph}:sign", request).first.dataset.name for graph in GRAPHS} == {
-        f"{graph}-like" for graph in GRAPHS
-    }
+    graphs = {cell.dataset for cell in published_tables()["graphs"].cells}
+    assert graphs <= {*GRAPHS}
+    names = {cell_plan(f"{graph}:sign", request).first.dataset.name for graph in graphs}
+    assert names == {f"{graph}-like" for graph in graphs}
 
 
-def test_every_experiment_of_a_table_has_a_lookalike() -> None:
-    for name in TABLES:
+def test_systems_of_the_baselines_table_have_the_settings_of_their_search() -> None:
+    table = published_tables()["baselines"]
+    assert set(table.experiments) == {f"{graph}/{system}" for graph in GRAPHS for system in COMPARED}
+    assert overrides_of("photo/graphsaint", smoke=False)[-1] == "tuned=baselines/photo_graphsaint"
+    assert "dataset.labels=tags" in overrides_of("tags/graphsaint", smoke=False)
+
+
+def test_every_experiment_of_a_smoke_table_has_a_lookalike(tmp_path: Path) -> None:
+    for name in requested(tmp_path, "table=smoke").tables:
         for experiment in published_tables()[name].experiments if name != "reductions" else ():
             dataset = overrides_of(experiment, smoke=True)[0 if ":" in experiment else 1]
             assert dataset in ("dataset=shape", "dataset=communities"), experiment

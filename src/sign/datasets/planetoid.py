@@ -1,4 +1,4 @@
-"""Citation graphs with the public split (Yang et al. 2016), from the files that PyG's Planetoid reads."""
+"""Citation graphs with the public split (Yang et al. 2016) or the full one, from the files of PyG's Planetoid."""
 
 import pickle
 from dataclasses import dataclass
@@ -46,10 +46,14 @@ class SafeUnpickler(pickle.Unpickler):
 
 @dataclass(frozen=True, kw_only=True)
 class Planetoid(Dataset):
-    """Cora, CiteSeer or PubMed: 20 training nodes per class, 500 validation nodes, 1,000 test nodes."""
+    """Cora, CiteSeer or PubMed: 20 training nodes per class, 500 validation nodes, 1,000 test nodes.
+
+    In the full split, all other nodes with a label are training nodes, too.
+    """
 
     graph: Literal["cora", "citeseer", "pubmed"]
     data_dir: str
+    split: Literal["public", "full"] = "public"
     check: bool = True
 
     def load(self) -> Graph:
@@ -88,10 +92,11 @@ class Planetoid(Dataset):
             first.columns,
             np.concatenate([first.values, ordered.values]),
         )
-        train = len(parts["y"])
+        train, val = np.split(np.arange(len(parts["y"]) + VALIDATION), [len(parts["y"])])
+        if self.split == "full":
+            train = np.concatenate([train, np.arange(val[-1] + 1, labelled)])
         adjacency, classes = _adjacency(parts["graph"], nodes), parts["ally"].shape[1]
-        splits = np.arange(train), np.arange(train, train + VALIDATION), test
-        return Graph(self.name, adjacency, features, labels, classes, *splits, inductive=self.inductive)
+        return Graph(self.name, adjacency, features, labels, classes, train, val, test, inductive=self.inductive)
 
 
 def _sparse(matrix: SimpleNamespace) -> SparseFeatures:

@@ -42,7 +42,7 @@ class PublishedTable:
     title: str
     source: str
     notes: str
-    unit: str
+    digits: int  # decimals
     columns: tuple[str, ...]
     rows: tuple[str, ...]
     cells: tuple[PublishedCell, ...]
@@ -50,11 +50,6 @@ class PublishedTable:
     def row(self, name: str) -> list[PublishedCell]:
         """The cells of one row."""
         return [cell for cell in self.cells if cell.row == name]
-
-    @property
-    def digits(self) -> int:
-        """Decimals, as printed in the paper."""
-        return 3 if self.cells[0].scale == 1 and not self.unit else 2
 
     @property
     def experiments(self) -> list[str]:
@@ -66,19 +61,7 @@ class PublishedTable:
 def published_tables() -> dict[str, PublishedTable]:
     """All published tables by name."""
     entries: Any = OmegaConf.to_container(OmegaConf.load(FILE))
-    return {
-        name: PublishedTable(
-            name=name,
-            title=entry["title"],
-            source=entry["source"],
-            notes=entry.get("notes", ""),
-            unit=entry.get("unit", ""),
-            columns=tuple(entry["columns"]),
-            rows=tuple(entry["rows"]),
-            cells=tuple(_cells(name, entry)),
-        )
-        for name, entry in entries.items()
-    }
+    return {name: _table(name, _with_content(entry, entries)) for name, entry in entries.items()}
 
 
 def published_cells(experiment: str | None) -> list[PublishedCell]:
@@ -94,6 +77,29 @@ def published_results(dataset: str, model: str) -> list[PublishedCell]:
 
 def _all_cells() -> Iterator[PublishedCell]:
     return (cell for table in published_tables().values() for cell in table.cells)
+
+
+def _with_content(entry: dict[str, Any], entries: dict[str, Any]) -> dict[str, Any]:
+    """A table itself, or, if it is another metric of the runs of a table, with the columns and rows of that one."""
+    if "runs_of" not in entry:
+        return entry
+    other = entries[entry["runs_of"]]
+    columns = {column: spec | {"metric": entry["metric"]} for column, spec in other["columns"].items()}
+    rows = {row: {"experiment": content["experiment"]} for row, content in other["rows"].items()}
+    return entry | {"columns": columns, "rows": rows}
+
+
+def _table(name: str, entry: dict[str, Any]) -> PublishedTable:
+    return PublishedTable(
+        name=name,
+        title=entry["title"],
+        source=entry.get("source", ""),
+        notes=entry.get("notes", ""),
+        digits=entry.get("digits", 3),
+        columns=tuple(entry["columns"]),
+        rows=tuple(entry["rows"]),
+        cells=tuple(_cells(name, entry)),
+    )
 
 
 def _cells(name: str, entry: dict[str, Any]) -> Iterator[PublishedCell]:

@@ -7,7 +7,7 @@ from sign.experiments.series import SeriesPlan, plan
 from sign.reproduction.request import Request
 from sign.system.program import CONF
 
-# Data sets of the graphs table; random splits are drawn anew for each run.
+# Data sets of the tables graphs and baselines; random splits are drawn anew for each run.
 GRAPHS = {
     "cora": ("cora", ["dataset.split_seed=${seed}"]),
     "citeseer": ("planetoid", ["dataset.graph=citeseer"]),
@@ -15,7 +15,10 @@ GRAPHS = {
     "computers": ("amazon", ["dataset.graph=computers", "dataset.split_seed=${seed}"]),
     "photo": ("amazon", ["dataset.graph=photo", "dataset.split_seed=${seed}"]),
     "cs": ("coauthor", ["dataset.graph=cs", "dataset.split_seed=${seed}"]),
+    "sections": ("debian", ["dataset.labels=sections"]),
+    "tags": ("debian", ["dataset.labels=tags"]),
 }
+DEBIAN_RUNS = 3  # of the baselines table: a run takes minutes there
 # Rows of the graphs table: the model, the model whose tuned settings it uses, and overrides of them.
 MODELS: dict[str, tuple[str, str, list[str]]] = {
     "mlp": ("mlp", "mlp", []),
@@ -26,6 +29,20 @@ MODELS: dict[str, tuple[str, str, list[str]]] = {
     "sign_triangles": ("sign", "sign", ["model.s=0", "model.t=2"]),
     "sign_both": ("sign", "sign", ["model.s=1", "model.t=2"]),
 }
+# Systems of the baselines table, which have settings of their own for each graph (tools/tune.py).
+COMPARED = (
+    "mlp",
+    "sgcn",
+    "sign",
+    "gcn_full",
+    "graphsage",
+    "fastgcn",
+    "asgcn",
+    "vrgcn",
+    "clustergcn",
+    "graphsaint",
+    "node2vec",
+)
 # Scales of look-alikes: small, but with at least ten nodes per class.
 SCALES = {
     "reddit": ("reddit", 0.004),
@@ -50,15 +67,24 @@ QUICK = [  # enough to learn planted communities in part
 def cell_plan(experiment: str, request: Request) -> SeriesPlan:
     """Plan the series of one cell."""
     folders = [f"paths.{name}={getattr(request, name)}" for name in ("data_dir", "store_dir", "output_dir")]
-    series = [f"runs={request.seeds}", "job_type=reproduce", f"logger={request.logger}"]
+    graph, _, system = experiment.partition("/")
+    runs = DEBIAN_RUNS if system and GRAPHS[graph][0] == "debian" and not request.runs else request.seeds
+    series = [f"runs={runs}", "job_type=reproduce", f"logger={request.logger}"]
     cfg = compose(*overrides_of(experiment, request.smoke), *series, *folders, *request.settings)
     with open_dict(cfg):
-        cfg.experiment = None if ":" in experiment else experiment
+        cfg.experiment = None if {":", "/"} & {*experiment} else experiment
     return plan(cfg)
 
 
 def overrides_of(experiment: str, smoke: bool) -> list[str]:
-    """The overrides of a training command for an experiment, or for ``graph:model``."""
+    """The overrides of a training command for an experiment, for ``graph:model``, or for ``graph/system``.
+
+    A system has the settings that were searched for it on the graph, with equal budgets; it has no look-alike.
+    """
+    graph, _, system = experiment.partition("/")
+    if system:
+        dataset, choice = GRAPHS[graph]
+        return [f"dataset={dataset}", *choice, f"model={system}", f"tuned=baselines/{graph}_{system}"]
     graph, _, model = experiment.partition(":")
     if model:
         return [*graph_overrides(graph, model, smoke), *(QUICK if smoke else ())]

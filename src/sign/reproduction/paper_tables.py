@@ -71,7 +71,8 @@ class ReproducedTable:
         if seeds:
             runs = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
             yield f"Ours: mean ± standard deviation (of the population) of {runs} runs."
-        yield f"In brackets: the published number, and by how much ours is above it ({self.table.source})."
+        if any(cell.mean is not None for cell in self.table.cells):
+            yield f"In brackets: the published number, and by how much ours is above it ({self.table.source})."
         for number, reason in enumerate(self.reasons, 1):
             yield f"[{number}] {reason}"
 

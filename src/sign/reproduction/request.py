@@ -7,10 +7,13 @@ from typing import Annotated, Literal, get_args
 from sign.datasets.base import Dataset
 from sign.validation import Range, Validated
 
-TableName = Literal["inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs"]
+TableName = Literal[
+    "inductive", "ablation", "products", "papers100M", "timing", "evaluation", "reductions", "graphs", "baselines"
+]
 FigureName = Literal["triangles", "convergence"]
 TABLES: tuple[str, ...] = get_args(TableName)
 FIGURES: tuple[str, ...] = get_args(FigureName)
+COSTS = ("baselines_epoch", "baselines_inference", "baselines_memory")  # of the runs of the baselines table
 SMOKE_RUNS = 2  # the fewest that have a standard deviation
 
 
@@ -38,8 +41,11 @@ class Request(Validated):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The requested tables."""
-        return TABLES if self.table in ("all", "smoke") else (self.table,) if self.table else ()
+        """The requested tables; the systems of the baselines table are small look-alikes in others already."""
+        if self.smoke:
+            return tuple(name for name in TABLES if name != "baselines")
+        names = TABLES if self.table == "all" else (self.table,) if self.table else ()
+        return (*names, *COSTS) if "baselines" in names else names
 
     @property
     def figures(self) -> tuple[str, ...]:
