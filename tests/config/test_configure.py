@@ -31,13 +31,15 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
     override, others = f"{group}={name}", []
     if group == "operator":
         override, others = f"+operator@model.operators.other={name}", ["+model.other=1"]
-    if group == "tuned":
+    if group in ("tuned", "tuned/baselines"):
         graph, model = pair_of(name)
         dataset, _ = GRAPHS.get(graph, (graph, []))
-        override, *others = f"dataset={dataset}", f"model={model}", f"tuned={name}"
+        override, *others = f"dataset={dataset}", f"model={model}", f"tuned={file.relative_to('tuned').with_suffix('')}"
+        group = "tuned"
         others += [f"dataset.path={tmp_path}"] * (dataset == "custom")
-    if group == "hparams_search/tpe_for":
-        override, *others = "hparams_search=tpe", f"dataset={name}"
+    if group in ("hparams_search/tpe_for", "hparams_search/hops_for"):
+        chosen = f"dataset={name}" if group.endswith("tpe_for") else f"model={name}"
+        override, *others = group.replace("/", "=").removesuffix("_for"), chosen
         group = "hparams_search"
     if group == "dataset" and "path: ???" in (CONF / file).read_text():
         others = [f"dataset.path={tmp_path}"]

@@ -107,9 +107,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         cfg.ckpt_path = str(checkpoint)
     if run := run_folder_of(checkpoint):
         cfg = resumed_config(cfg, run, overrides)
-    experiment = OmegaConf.select(cfg, "experiment")
-    if experiment is None and not run and HydraConfig.initialized():
-        experiment = HydraConfig.get().runtime.choices.get("experiment")  # the file of conf/experiment
+    experiment = _experiment(cfg, resumed=run is not None)
     OmegaConf.resolve(cfg)
     plain: Any = OmegaConf.to_container(cfg, throw_on_missing=True)
     plain["experiment"] = experiment
@@ -121,9 +119,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     baseline = instantiate_section(cfg, "model", Baseline) if "_target_" in model else None
     powers = {} if baseline else _powers(cfg, model)
     _check_sections(with_defaults(plain, EXAMPLE), powers, baseline)
-    engine = instantiate_section(cfg, "engine", Engine)
-    if baseline and isinstance(engine, SparkEngine):
-        raise SignError(f"engine=spark: {baseline.name} multiplies in every epoch, on this machine; use engine=local")
+    engine = _engine(cfg, baseline)
     dataset = instantiate_section(cfg, "dataset", Dataset)
     if run:
         check_content(dataset, run)
@@ -149,6 +145,21 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         search_metric=search_metric,
         baseline=baseline,
     )
+
+
+def _experiment(cfg: DictConfig, resumed: bool) -> str | None:
+    """The experiment that the configuration names, or the file of ``conf/experiment`` that it was composed with."""
+    experiment: str | None = OmegaConf.select(cfg, "experiment")
+    if experiment is None and not resumed and HydraConfig.initialized():
+        experiment = HydraConfig.get().runtime.choices.get("experiment")
+    return experiment
+
+
+def _engine(cfg: DictConfig, baseline: Baseline | None) -> Engine:
+    engine = instantiate_section(cfg, "engine", Engine)
+    if baseline and isinstance(engine, SparkEngine):
+        raise SignError(f"engine=spark: {baseline.name} multiplies in every epoch, on this machine; use engine=local")
+    return engine
 
 
 def _check_outline(plain: dict[str, Any]) -> None:

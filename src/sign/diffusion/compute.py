@@ -11,21 +11,18 @@ from collections.abc import Collection, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 
-import numpy as np
-
-from sign.diffusion.changes import Comparison, Mask, earlier_versions, most_similar, node_digests
+from sign.diffusion.changes import Comparison, earlier_versions, most_similar, node_digests
+from sign.diffusion.features import ScaledFeatures, check_representable
 from sign.diffusion.hops import Hop
+from sign.diffusion.needed_rows import needed_rows
 from sign.engines.base import Diffusion, Engine, FeatureSource, NodeRows
 from sign.engines.progress import reach
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
-from sign.graph.csr import Array
-from sign.graph.matrix import Matrix
 from sign.graph.node_digests import Digests
 from sign.operators.base import Operator
-from sign.store.store import NODE_DIGESTS, Draft, HopFolder, Store, remedy
+from sign.store.store import NODE_DIGESTS, Draft, HopFolder, Store
 from sign.system import arrays
 from sign.system.hashing import digest
 
@@ -75,26 +72,6 @@ class HopSource:
         """Count complete hops and show progress."""
         self.totals.hops += computed + found
         reach(self.totals.hops, f"diffusion · {self.scope.name} graph · {self.letter}", found)
-
-
-@dataclass(frozen=True)
-class ScaledFeatures:
-    """The features of a graph, scaled as they are read."""
-
-    origin: Origin
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Nodes × columns."""
-        return self.origin.graph.features.shape
-
-    def __getitem__(self, part: tuple[slice, slice]) -> Array:
-        rows, columns = part
-        features = self.origin.graph.features
-        values = self.origin.scaling.apply(features[rows], columns)
-        if isinstance(features, np.ndarray):
-            arrays.release(features[rows])
-        return values
 
 
 def load_or_compute(source: HopSource) -> list[Hop]:
@@ -163,24 +140,12 @@ def _store_features(source: HopSource, origin: Origin, used: NodeRows, draft: Dr
     for position, rows in arrays.gather(origin.graph.features, used):
         values = origin.scaling.apply(rows)
         if source.store.dtype != "float32":
-            _check_rows(values, source.store.dtype, position if used is None else used[position])
+            check_representable(values, source.store.dtype, position if used is None else used[position])
         draft.write(position, values)
     seconds = time.perf_counter() - began
     draft.commit(seconds, 0)
     source.completed(1)
     return seconds
-
-
-def _check_rows(values: Array, dtype: str, nodes: slice | Array) -> None:
-    """Raise if a row that is not zero would be zero in the type of the store."""
-    zero = float(np.finfo(dtype).smallest_subnormal) / 2  # up to here, values round to zero
-    largest = np.abs(values).max(axis=1)
-    if len(lost := np.flatnonzero((largest > 0) & (largest <= zero))):
-        node = nodes.start + lost[0] if isinstance(nodes, slice) else nodes[lost[0]]
-        raise SignError(
-            f"the features: those of node {node} are below {zero:.1g}, which is zero in {dtype}, the type of the "
-            f"store; {remedy(dtype)}"
-        )
 
 
 def _diffusion(
@@ -267,35 +232,3 @@ def _start(source: HopSource, first: int) -> int:
             source.name(first), source.scope.name, source.name(start) if start else "the features",
         )  # fmt: skip
     return start
-
-
-def needed_rows(
-    operator: Operator,
-    matrix: Matrix,
-    used: NodeRows,
-    wanted: Collection[int],
-    start: int,
-    unchanged: Mapping[int, Mask] = MappingProxyType({}),
-) -> tuple[dict[int, NodeRows], dict[int, Array]]:
-    """Return, for each power after ``start`` in ascending order, the rows to compute, and those to copy.
-
-    A power needs the rows that belong to the result, and those that the computed rows of the next power read. Of
-    them, the ``unchanged`` ones are copied.
-    """
-    rows = used if operator.is_one_product else None
-    computed: dict[int, NodeRows] = {}
-    copied: dict[int, Array] = {}
-    for power in range(max(wanted), start, -1):
-        if power in unchanged:
-            same = unchanged[power] if rows is None else unchanged[power][rows]
-            copied[power], rows = (np.flatnonzero(part) if rows is None else rows[part] for part in (same, ~same))
-        computed[power] = rows
-        if rows is None or (used is None and power - 1 in wanted):
-            rows = None
-            continue
-        read = matrix.csr.column_mask(rows)
-        for others in (rows if matrix.self_loop else None, used if power - 1 in wanted else None):
-            if others is not None:
-                read[others] = True
-        rows = None if read.all() else np.flatnonzero(read)
-    return dict(reversed(computed.items())), dict(reversed(copied.items()))
