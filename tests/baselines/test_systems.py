@@ -33,6 +33,7 @@ def test_a_system_learns_and_leaves_a_complete_run_folder(configured: Configured
     metrics = run(settings)
     assert metrics["test/accuracy"] > 2 * CHANCE
     assert all(metrics[key] > 0 for key in ("epochs", "parameters", "seconds/epoch", "seconds/inference"))
+    assert metrics["seconds/inference_all"] > metrics["seconds/inference"]
     (folder,) = (settings.output_dir / "communities" / settings.slug).iterdir()
     assert json.loads((folder / "metrics.json").read_text()) == metrics
     assert {"per_class.csv", "confusion.csv"} <= {file.name for file in folder.iterdir()}
@@ -83,7 +84,7 @@ def test_evaluation_is_the_network_on_all_edges(configured: Configured, name: st
     data = prepare(settings)
     torch.manual_seed(0)
     network = make_task(settings, data).eval().network
-    logits, seconds = data.logits(network, torch.device("cpu"), ["val"])
+    logits, (seconds,) = data.logits(network, torch.device("cpu"), ["val"])
     (graph,) = data.graphs
     expected = dense_logits(network, dense_matrix(name, dense_undirected(graph.graph), 0.5), graph.inputs)
     assert seconds > 0

@@ -36,6 +36,7 @@ def test_single_label(configured: Configured) -> None:
     assert json.loads((folder / "metrics.json").read_text()) == numbers
     for name in ("val/loss", "epochs", "parameters", "seconds/precompute", "seconds/epoch", "seconds/inference"):
         assert numbers[name] > 0
+    assert numbers["seconds/inference_all"] > numbers["seconds/inference"]
     with (folder / "metrics.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert [int(row["epoch"]) for row in rows] == list(range(int(numbers["epochs"])))

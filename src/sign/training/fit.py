@@ -82,6 +82,7 @@ def fit_and_test(
         "seconds/precompute": data.seconds,
         "seconds/epoch": seconds_per_epoch(folder),
         "seconds/inference": stopwatch.inference,
+        "seconds/inference_all": stopwatch.inference_all,
         "memory/peak_bytes": memory.peak(),
     }
 

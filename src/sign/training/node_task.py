@@ -35,6 +35,8 @@ class NodeTask(pl.LightningModule):
         From which probability on a label is assigned; None: 0.5, or chosen by the final test.
     inference_overhead
         Seconds of the inference on the test split before its first batch; set by the final test.
+    inference_overhead_all
+        The same for all splits; what serves several of them is counted once.
     """
 
     same_network: ClassVar[tuple[str, ...]]
@@ -42,6 +44,7 @@ class NodeTask(pl.LightningModule):
     class_results: ClassResults
     thresholds: list[float] | None = None
     inference_overhead = 0.0
+    inference_overhead_all = 0.0
 
     def __init__(
         self, classes: int, multilabel: bool, training: Training, seed: int = 0, evaluator: str | None = None
