@@ -13,7 +13,7 @@ FILE = Path(__file__).with_name("published.yaml")
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """One number of a published table. ``experiment`` is None for systems other than SIGN."""
+    """One number of a published table. ``experiment`` is None for a system that is not implemented here."""
 
     table: str
     row: str
@@ -111,6 +111,7 @@ def _cells(name: str, entry: dict[str, Any]) -> Iterator[PublishedCell]:
         values = content.get("values", [None] * len(columns))
         for (column, spec), value, pattern in zip(columns.items(), values, experiments, strict=True):
             mean, std = value or (None, None)
-            experiment = pattern and pattern.format(dataset=spec["dataset"])
-            scale = entry.get("scale", 1)
-            yield PublishedCell(name, row, column, spec["dataset"], spec["metric"], mean, std, experiment, scale)
+            dataset = content.get("dataset") or spec["dataset"]
+            experiment = pattern and pattern.format(dataset=dataset)
+            scale = spec.get("scale") or entry.get("scale", 1)
+            yield PublishedCell(name, row, column, dataset, spec["metric"], mean, std, experiment, scale)

@@ -4,6 +4,7 @@ from omegaconf import open_dict
 
 from sign.config.configure import compose
 from sign.experiments.series import SeriesPlan, plan
+from sign.reproduction.lookalikes import communities, quick_overrides, smoke_overrides
 from sign.reproduction.request import Request
 from sign.system.program import CONF
 
@@ -43,34 +44,15 @@ COMPARED = (
     "graphsaint",
     "node2vec",
 )
-# Scales of look-alikes: small, but with at least ten nodes per class.
-SCALES = {
-    "reddit": ("reddit", 0.004),
-    "flickr": ("flickr", 0.01),
-    "ppi": ("ppi", 0.09),
-    "yelp": ("yelp", 0.0015),
-    "products": ("ogbn-products", 0.002),
-    "papers100M": ("ogbn-papers100M", 0.0006),
-    "wikipedia": ("wikipedia", 0.0001),
-}
-INDUCTIVE = ("reddit", "flickr", "ppi", "yelp")
-QUICK = [  # enough to learn planted communities in part
-    "model.inception_units=32",
-    "model.classification_units=32",
-    "model.dropout=0.1",
-    "training.max_epochs=3",
-    "training.learning_rate=0.01",
-    "training.batch_size=128",
-]
 
 
-def cell_plan(experiment: str, request: Request) -> SeriesPlan:
-    """Plan the series of one cell."""
+def cell_plan(experiment: str, request: Request, *changes: str) -> SeriesPlan:
+    """Plan the series of one cell; ``changes`` are overrides of its experiment."""
     folders = [f"paths.{name}={getattr(request, name)}" for name in ("data_dir", "store_dir", "output_dir")]
     graph, _, system = experiment.partition("/")
     runs = DEBIAN_RUNS if system and GRAPHS[graph][0] == "debian" and not request.runs else request.seeds
     series = [f"runs={runs}", "job_type=reproduce", f"logger={request.logger}"]
-    cfg = compose(*overrides_of(experiment, request.smoke), *series, *folders, *request.settings)
+    cfg = compose(*overrides_of(experiment, request.smoke), *series, *changes, *folders, *request.settings)
     with open_dict(cfg):
         cfg.experiment = None if {":", "/"} & {*experiment} else experiment
     return plan(cfg)
@@ -87,9 +69,8 @@ def overrides_of(experiment: str, smoke: bool) -> list[str]:
         return [f"dataset={dataset}", *choice, f"model={system}", f"tuned=baselines/{graph}_{system}"]
     graph, _, model = experiment.partition(":")
     if model:
-        return [*graph_overrides(graph, model, smoke), *(QUICK if smoke else ())]
-    dataset = experiment.partition("_")[0]
-    return [f"experiment={experiment}", *((*lookalike_overrides(dataset), *QUICK) if smoke else ())]
+        return [*graph_overrides(graph, model, smoke), *(quick_overrides(MODELS[model][0]) if smoke else ())]
+    return [f"experiment={experiment}", *(smoke_overrides(experiment) if smoke else ())]
 
 
 def graph_overrides(graph: str, model: str, smoke: bool) -> list[str]:
@@ -98,13 +79,6 @@ def graph_overrides(graph: str, model: str, smoke: bool) -> list[str]:
     name, tuned, changes = MODELS[model]
     data = [f"dataset={dataset}", *choice]
     if smoke:
-        data = ["dataset=communities", f"dataset.name={graph}-like", "dataset.nodes=600", "dataset.edges=2400"]
+        data = communities(graph)
     own = (CONF / "tuned" / f"{graph}_{tuned}.yaml").is_file()
     return [*data, f"model={name}", *changes, f"tuned={graph if own else dataset}_{tuned}"]
-
-
-def lookalike_overrides(dataset: str) -> list[str]:
-    """A generated graph with the statistics of a data set."""
-    like, scale = SCALES[dataset]
-    inductive = str(dataset in INDUCTIVE).lower()
-    return ["dataset=shape", f"dataset.like={like}", f"dataset.scale={scale}", f"dataset.inductive={inductive}"]

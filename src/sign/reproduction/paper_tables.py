@@ -1,5 +1,6 @@
 """A table of the paper with our numbers beside the published ones, as text, Markdown and JSON."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +19,16 @@ LOOKALIKE_NOTE = "Small generated look-alikes, trained for a few epochs: not com
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """The series of an experiment, or the reason why there is none; both if only some of its runs failed."""
+    """The series of an experiment, or the reason why there is none; both if only some of its runs failed.
+
+    ``unavailable``: there is no series because files are missing. ``lookalike``: the series is that of a generated
+    graph in place of the data set, as ``reason`` says.
+    """
 
     series: Series | None
     reason: str = ""
+    unavailable: bool = False
+    lookalike: bool = False
 
 
 @dataclass
@@ -49,13 +56,13 @@ class ReproducedTable:
 
     def difference(self, cell: PublishedCell) -> float | None:
         """Ours minus the published number; None for look-alikes."""
-        ours = self.ours(cell)
-        return None if ours is None or cell.mean is None or self.lookalike else ours[0] - cell.mean
+        ours, generated = self.ours(cell), self.lookalike or self._result(cell).lookalike
+        return None if ours is None or cell.mean is None or generated else ours[0] - cell.mean
 
     def texts(self, cell: PublishedCell) -> tuple[str, str, str]:
         """Ours with its footnote, the published number, and the difference; empty where there is none."""
         digits, difference = self.table.digits, self.difference(cell)
-        ours = _mean_and_std(self.ours(cell), digits) or ("—" if cell.experiment else "")
+        ours = _mean_and_std(self.ours(cell), digits, bool(self.table.unit)) or ("—" if cell.experiment else "")
         reason = self._result(cell).reason
         footnote = f" [{self.reasons.index(reason) + 1}]" if reason else ""
         published = _mean_and_std(None if cell.mean is None else (cell.mean, cell.std), digits)
@@ -82,7 +89,7 @@ class ReproducedTable:
         shown = Table(title=title, title_justify="left", show_lines=True)
         shown.add_column("")
         for column in self.table.columns:
-            shown.add_column(column.strip(), justify="right")
+            shown.add_column(column, justify="right")
         for row in self.table.rows:
             cells = []
             for ours, published, difference in map(self.texts, self.table.row(row)):
@@ -94,7 +101,7 @@ class ReproducedTable:
     def markdown(self) -> str:
         """The table as Markdown."""
         lines = [f"## {self.table.title}", ""]
-        lines += ["| | " + " | ".join(column.strip() for column in self.table.columns) + " |"]
+        lines += ["| | " + " | ".join(self.table.columns) + " |"]
         lines += ["| --- |" + " --- |" * len(self.table.columns)]
         for row in self.table.rows:
             cells = []
@@ -132,13 +139,14 @@ class ReproducedTable:
         series = result.series
         return {
             "row": cell.row,
-            "column": cell.column.strip(),
+            "column": cell.column,
             "metric": cell.metric,
             "experiment": cell.experiment,
             "ours": {"mean": ours[0], "std": ours[1], "runs": len(series.seeds)} if ours and series else None,
             "published": None if cell.mean is None else {"mean": cell.mean, "std": cell.std},
             "difference": self.difference(cell),
             "reason": result.reason,
+            "look_alike": self.lookalike or result.lookalike,
             "series": str(series.folder) if series else None,
         }
 
@@ -146,8 +154,11 @@ class ReproducedTable:
         return self.results.get(cell.experiment or "", ExperimentResult(None))
 
 
-def _mean_and_std(values: tuple[float, float | None] | None, digits: int) -> str:
+def _mean_and_std(values: tuple[float, float | None] | None, digits: int, measured: bool = False) -> str:
+    """Mean and deviation; what is measured has three significant digits at least."""
     if values is None:
         return ""
     mean, std = values
+    if measured and mean > 0:
+        digits = max(digits, 2 - math.floor(math.log10(mean)))
     return f"{mean:.{digits}f}" if std is None else f"{mean:.{digits}f} ± {std:.{digits}f}"

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from sign.experiments.series import train_series
 from sign.published import published_tables
 from sign.reproduction import figures
 from sign.reproduction.experiments import cell_plan
+from sign.reproduction.lookalikes import scaled_sizes, shape
 from sign.reproduction.paper_tables import ExperimentResult, ReproducedTable
 from sign.reproduction.request import Request
 from sign.tracking.base import RunInfo, Tracker
@@ -27,7 +29,7 @@ class Reproduction:
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.results: dict[str, ExperimentResult] = {}
+        self.results: dict[tuple[str, ...], ExperimentResult] = {}  # by experiment and changes
         self.unavailable: dict[Dataset, str] = {}
         self.failed: list[str] = []
         self.tracker: Tracker | None = None
@@ -44,8 +46,9 @@ class Reproduction:
                 special_cases.check()
                 continue
             table = ReproducedTable(published_tables()[name], self.request.smoke)
+            train = self.train_or_imitate if name == "timing" else self.train
             for experiment in table.table.experiments:
-                table.results[experiment] = self.train(experiment)
+                table.results[experiment] = train(experiment)
                 table.write(self.request.folder)  # after each series, so that an interruption loses nothing
             if isinstance(self.tracker, WandB):  # beside the runs of its cells
                 folder = self.request.folder
@@ -67,17 +70,31 @@ class Reproduction:
             names = ", ".join(self.failed)
             raise SignError(f"{len(self.failed)} experiments failed or have failed runs: {names}; see above")
 
-    def train(self, experiment: str) -> ExperimentResult:
-        """Train what is missing of an experiment, once."""
-        if experiment not in self.results:
-            self.results[experiment] = self._train(experiment)
-        return self.results[experiment]
+    def train(self, experiment: str, *changes: str) -> ExperimentResult:
+        """Train what is missing of an experiment, or of one with other settings, once."""
+        if (experiment, *changes) not in self.results:
+            self.results[experiment, *changes] = self._train(experiment, *changes)
+        return self.results[experiment, *changes]
 
-    def _train(self, experiment: str) -> ExperimentResult:
-        plan = cell_plan(experiment, self.request)
+    def train_or_imitate(self, experiment: str) -> ExperimentResult:
+        """Train an experiment, on a generated graph of the same shape if its data set is unavailable."""
+        result = self.train(experiment)
+        if not result.unavailable:
+            return result
+        scale = self.request.scale
+        sizes = scaled_sizes(experiment, scale)
+        note = (
+            f"{result.reason}; measured on a generated graph of its shape with scale={scale:g}"
+            f"{''.join(f', {size}' for size in sizes)}: not comparable with the published number"
+        )
+        generated = self.train(experiment, *shape(experiment.partition("_")[0], scale), *sizes)
+        return replace(generated, reason="; ".join(filter(None, (note, generated.reason))), lookalike=True)
+
+    def _train(self, experiment: str, *changes: str) -> ExperimentResult:
+        plan = cell_plan(experiment, self.request, *changes)
         dataset, self.tracker = plan.first.dataset, plan.first.tracker
         if plan.missing_seeds() and dataset in self.unavailable:  # downloads are attempted once, not once per cell
-            return ExperimentResult(None, self.unavailable[dataset])
+            return ExperimentResult(None, self.unavailable[dataset], unavailable=True)
         try:
             series = train_series(plan)
         except (SignError, OSError) as error:
@@ -86,7 +103,7 @@ class Reproduction:
             else:
                 self.failed.append(experiment)
             log.info("%s: %s", experiment, error)
-            return ExperimentResult(None, str(error))
+            return ExperimentResult(None, str(error), unavailable=isinstance(error, MissingData))
         if not (failures := series.description["failures"]):
             return ExperimentResult(series)
         self.failed.append(experiment)

@@ -21,13 +21,15 @@ SMOKE_RUNS = 2  # the fewest that have a standard deviation
 class Request(Validated):
     """Tables and figures, and how their cells are trained.
 
-    ``datasets`` are those of the triangle figure, in place of the paper's; ``settings`` are overrides for every run.
+    ``datasets`` are those of the triangle figure, in place of the paper's; ``scale`` is that of the generated graphs
+    that replace unavailable ones in the timing table; ``settings`` are overrides for every run.
     """
 
     table: Literal[TableName, "all", "smoke"] | None
     figure: FigureName | None
     datasets: tuple[Dataset, ...]
     runs: Annotated[int | None, Range(1)]
+    scale: Annotated[float, Range(1e-6, 1)]
     logger: Literal["csv", "wandb"]
     settings: tuple[str, ...]
     data_dir: str
