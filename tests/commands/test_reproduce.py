@@ -18,6 +18,7 @@ from sign.system.atomic_files import write_json
         ((), "table=null: choose what to reproduce"),
         (("table=nine",), "table=nine: choose one of"),
         (("figure=nine",), "figure=nine: choose one of"),
+        (("table=timing", "scale=2"), "scale=2: must be"),
         (("table=all", "runs=0"), "runs=0: must be an integer >= 1"),
         (("table=all", "settings=x"), "settings=x: name what to set"),
         (("table=all", "+nine=9"), "nine: there is no such setting"),
