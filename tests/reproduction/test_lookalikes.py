@@ -38,7 +38,7 @@ def test_sizes_of_debian_are_those_of_products_for_its_nodes(system: str) -> Non
 def test_smoke_trains_small_baselines(tmp_path: Path, baseline: str) -> None:
     plan = cell_plan(f"products_{baseline}", requested(tmp_path, "table=smoke"))
     assert plan.first.baseline.units == 16
-    assert plan.first.training.max_epochs == 3
+    assert plan.first.training.max_epochs == 2
     assert plan.first.dataset.name == "ogbn-products-like"
 
 
