@@ -42,6 +42,11 @@ def test_smoke_trains_small_baselines(tmp_path: Path, baseline: str) -> None:
     assert plan.first.dataset.name == "ogbn-products-like"
 
 
+def test_smoke_replaces_debian(tmp_path: Path) -> None:
+    first = cell_plan("debian_timing_4", requested(tmp_path, "table=smoke")).first
+    assert (first.dataset.name, first.title, first.training.monitor) == ("debian-like", "SIGN-4", "val/accuracy")
+
+
 def test_the_baseline_of_an_experiment() -> None:
     assert baseline_of("reddit_gcn_full") == "gcn_full"
     assert baseline_of("debian_timing_graphsaint") == "graphsaint"
