@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from common.services import fail_if_expected
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from sign.config.configure import compose, configure
 from sign.config.settings import Settings
@@ -15,7 +15,10 @@ from sign.config.settings import Settings
 # One thread per pytest worker, and per command that a test starts: more would compete for the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-settings.register_profile("sign", deadline=None, max_examples=25, derandomize=True)
+# Hypothesis measures how long it takes to make examples: on a busy machine that says nothing about a test.
+settings.register_profile(
+    "sign", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("sign")
 
 

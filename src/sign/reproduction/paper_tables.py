@@ -62,7 +62,8 @@ class ReproducedTable:
     def texts(self, cell: PublishedCell) -> tuple[str, str, str]:
         """Ours with its footnote, the published number, and the difference; empty where there is none."""
         digits, difference = self.table.digits, self.difference(cell)
-        ours = _mean_and_std(self.ours(cell), digits, bool(self.table.unit)) or ("—" if cell.experiment else "")
+        cost = cell.metric.startswith(("seconds/", "memory/"))
+        ours = _mean_and_std(self.ours(cell), digits, cost) or ("—" if cell.experiment else "")
         reason = self._result(cell).reason
         footnote = f" [{self.reasons.index(reason) + 1}]" if reason else ""
         published = _mean_and_std(None if cell.mean is None else (cell.mean, cell.std), digits)
