@@ -5,7 +5,7 @@ BIN := .venv/bin
 # forbids that, every start would compile its libraries again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help train quick test faults check lock clean
+.PHONY: help train quick test faults docs check lock clean
 # -rs prints the reason of each skip, so that a service that is missing in CI is noticed
 PYTEST = $(BIN)/python -m pytest -n auto -rs
 LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -26,6 +26,10 @@ test: .venv/.installed-dev ## set up, then run linters, type checks and all test
 
 faults: .venv/.installed-dev ## set up, then kill, misconfigure and starve the commands; print tries and failures (half an hour)
 	@PYTHONPATH=tests $(BIN)/python -m faults --write docs/faults.md $(ARGS)
+
+docs: .venv/.installed-docs ## set up, then build the documentation site in docs/_build/html; warnings are errors
+	@$(BIN)/python -m sphinx -W --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	@$(BIN)/python tools/check_links.py docs/_build/html
 
 check: .venv/.installed-dev ## run every pre-commit hook on every file
 	@$(BIN)/pre-commit run --all-files
@@ -53,4 +57,9 @@ clean: ## remove the environment and caches (data, store and outputs stay)
 .venv/.installed-dev: .venv/.created pyproject.toml requirements.lock
 	@echo "Installing the tested set with the developer tools into .venv (once; a few minutes)"
 	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c requirements.lock -e '.[dev,spark]'
+	@touch $@ .venv/.installed
+
+.venv/.installed-docs: .venv/.created pyproject.toml requirements.lock
+	@echo "Installing the tested set with Sphinx into .venv (once; a few minutes)"
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c requirements.lock -e '.[docs]'
 	@touch $@ .venv/.installed

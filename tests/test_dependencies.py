@@ -16,7 +16,7 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 SOURCE = REPOSITORY / "src"
 LOCK = REPOSITORY / "requirements.lock"
 DISTRIBUTIONS = packages_distributions()
-LOCAL = {path.stem for folder in (SOURCE, REPOSITORY / "tests") for path in folder.iterdir()}
+LOCAL = {path.stem for folder in (SOURCE, REPOSITORY / "tests", REPOSITORY / "tools") for path in folder.iterdir()}
 
 # Modules of the package that need an extra; everything else must work with the runtime dependencies.
 EXTRAS = {
@@ -115,7 +115,7 @@ def test_modules_that_need_an_extra_exist_and_import_it() -> None:
         assert used & EXTRA[extra], prefix
 
 
-@pytest.mark.parametrize("folder", ["tests", "notebooks", "benchmarks", "examples", "tools"])
+@pytest.mark.parametrize("folder", ["tests", "notebooks", "benchmarks", "examples", "tools", "docs"])
 def test_development_code_imports_only_declared_dependencies(folder: str) -> None:
     declared = RUNTIME.union(*EXTRA.values()) | OPTIONAL_PEERS
     for file, source in sources(REPOSITORY / folder):

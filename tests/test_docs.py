@@ -4,9 +4,11 @@ import ast
 import functools
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
+import reference
 import yaml
 from common.paths import REPOSITORY
 from hydra import compose, initialize_config_dir
@@ -16,10 +18,18 @@ import sign
 from sign.config.overrides import GLOBAL, normalize_override
 
 CONF = REPOSITORY / "conf"
-DOCS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+SITE = REPOSITORY / "docs"
+BUILT = ("_build", "generated")  # by `make docs`
+PAGES = [page for page in sorted(SITE.rglob("*.md")) if not set(BUILT) & set(page.relative_to(SITE).parts)]
+DOCS = [REPOSITORY / "README.md", *PAGES]
 LINKED = [*DOCS, REPOSITORY / "CHANGELOG.md", REPOSITORY / "CONTRIBUTING.md"]
 PLACEHOLDERS = ("<", "…", "...", "--config-dir")  # the last: a configuration that a search writes
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def name_of(page: Path) -> str:
+    """The path of a page in the repository, as the name of a test."""
+    return page.relative_to(REPOSITORY).as_posix()
 
 
 def prose(page: Path) -> str:
@@ -38,7 +48,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
 def test_every_link_points_to_a_file_and_a_heading(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if link.startswith(("http:", "https:")):
@@ -49,19 +59,46 @@ def test_every_link_points_to_a_file_and_a_heading(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
-def test_every_page_is_linked_from_the_readme_or_another_page() -> None:
-    linked = {Path(link).name for page in DOCS for link in re.findall(r"\]\(([^)#\s]+)", prose(page))}
-    assert {page.name for page in DOCS[1:]} <= linked
+def toctree(page: Path) -> list[Path]:
+    """The files that the tables of contents of a page name; generated ones do not have to exist."""
+    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    entries = [line for block in blocks for line in block.splitlines() if line and not line.startswith(":")]
+    return [page.parent / entry for entry in entries]
+
+
+def test_every_page_is_in_one_table_of_contents() -> None:
+    entries = [entry for page in PAGES for entry in toctree(page)]
+    pages = [
+        (file.parent.resolve() / f"{file.name}.md").relative_to(SITE)
+        for file in entries
+        if "notebooks" not in file.parts
+    ]
+    generated = {Path("reference/generated", name) for name in reference.pages()}
+    assert sorted(pages) == sorted({page.relative_to(SITE) for page in PAGES} - {Path("index.md")} | generated)
+    notebooks = [file.name for file in entries if "notebooks" in file.parts]
+    assert sorted(notebooks) == sorted(file.name for file in (REPOSITORY / "notebooks").glob("*.ipynb"))
+
+
+def test_no_page_has_the_name_of_a_page_of_sphinx() -> None:
+    assert not {page.stem for page in PAGES if page.parent == SITE} & {"search", "genindex", "py-modindex"}
+
+
+def test_make_targets_and_extras_in_the_documentation_exist() -> None:
+    text = "\n".join(page.read_text() for page in LINKED)
+    targets = set(re.findall(r"^(\w+):.*## ", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make (\w+)", text, re.MULTILINE)) <= targets
+    extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(re.findall(r"pip install [^`\n]*\[(\w+)\]", text)) <= extras.keys()
 
 
 def commands() -> list[str]:
     """The calls of the entry points in code blocks and inline code, with their overrides."""
     lines = []
-    for page in DOCS:
-        for language, block in FENCE.findall(page.read_text()):
+    for text in [*(page.read_text() for page in DOCS), *reference.pages().values()]:
+        for language, block in FENCE.findall(text):
             if language in ("", "bash", "sh"):
                 lines += block.replace("\\\n", " ").splitlines()
-        lines += code_spans(page)
+        lines += re.findall(r"`([^`]+)`", FENCE.sub("", text))
     parts = [part.split("  #")[0].strip() for line in lines for part in line.split("&&")]
     calls = [part for part in parts if re.match(r"(\w+=\w+ )*(python|torchrun|srun) .*\bsrc/\w+\.py", part)]
     return sorted({call for call in calls if not any(mark in call for mark in PLACEHOLDERS)})
@@ -105,7 +142,7 @@ def settings_of(section: str) -> set[str]:
 SECTIONS = ("dataset", "engine", "logger", "model", "paths", "scaling", "search", "store", "trainer", "training")
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", DOCS, ids=name_of)
 def test_every_setting_and_choice_in_the_text_exists(page: Path) -> None:
     tokens = [token.strip("'+") for span in code_spans(page) for token in span.split()]
     for token in tokens:
@@ -123,7 +160,7 @@ def test_every_setting_and_choice_in_the_text_exists(page: Path) -> None:
 PATH = r"\b(?:src/sign|conf|tests|benchmarks|notebooks|examples)/[\w./-]*|\bsrc/\w+\.py"
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", DOCS, ids=name_of)
 def test_every_path_of_the_repository_exists(page: Path) -> None:
     for path in re.findall(PATH, page.read_text()):
         assert (REPOSITORY / path.rstrip(".")).exists(), path
@@ -160,7 +197,7 @@ def exists(name: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", DOCS, ids=name_of)
 def test_every_python_name_exists(page: Path) -> None:
     text = page.read_text()
     names = {*re.findall(r"(?<![\w./-])sign(?:\.[A-Za-z_]\w*)+", text)}
@@ -175,6 +212,20 @@ def test_every_python_name_exists(page: Path) -> None:
 )
 def test_a_name_that_does_not_exist_is_caught(name: str) -> None:
     assert not exists(name)
+
+
+def test_the_api_page_documents_the_public_names_and_members_that_exist() -> None:
+    entries = re.findall(
+        r"^\.\. auto\w+:: (sign[\w.]+)(?:\n   :members: (.*))?$",
+        (SITE / "reference" / "api.md").read_text(),
+        re.MULTILINE,
+    )
+    documented = {name for name, _ in entries}
+    assert {f"{module}.{name}" for name, module in sign._MODULES.items()} <= documented
+    for name, members in entries:
+        assert exists(name), name
+        for member in filter(None, members.split(", ")):
+            assert exists(f"{name}.{member}"), f"{name}.{member}"
 
 
 ARCHITECTURE = (REPOSITORY / "docs" / "architecture.md").read_text()

@@ -11,7 +11,7 @@ from sign.validation import Validated, check_name
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Validated, ABC):
-    """A source of one graph; ``inductive`` selects the protocol of :mod:`sign.graph.classification`."""
+    """A source of one graph; ``inductive`` selects the protocol (``sign.graph.classification``)."""
 
     name: str
     inductive: bool = False
