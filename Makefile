@@ -28,6 +28,7 @@ faults: .venv/.installed-dev ## set up, then kill, misconfigure and starve the c
 	@PYTHONPATH=tests $(BIN)/python -m faults --write docs/faults.md $(ARGS)
 
 docs: .venv/.installed-docs ## set up, then build the documentation site in docs/_build/html; warnings are errors
+	@rm -rf docs/_build/html  # a page that was renamed would stay
 	@$(BIN)/python -m sphinx -W --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
 	@$(BIN)/python tools/check_links.py docs/_build/html
 
