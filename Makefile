@@ -5,7 +5,7 @@ BIN := .venv/bin
 # forbids that, every start would compile its libraries again.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help train quick test faults docs check lock clean
+.PHONY: help train quick test faults notebooks docs check lock clean
 # -rs prints the reason of each skip, so that a service that is missing in CI is noticed
 PYTEST = $(BIN)/python -m pytest -n auto -rs
 LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -26,6 +26,10 @@ test: .venv/.installed-dev ## set up, then run linters, type checks and all test
 
 faults: .venv/.installed-dev ## set up, then kill, misconfigure and starve the commands; print tries and failures (half an hour)
 	@PYTHONPATH=tests $(BIN)/python -m faults --write docs/faults.md $(ARGS)
+
+notebooks: .venv/.installed-dev ## set up, then run the notebooks and store their outputs, which the site shows
+	@$(PYTEST) --overwrite notebooks $(ARGS)
+	@$(BIN)/nbstripout --keep-output --extra-keys metadata.language_info notebooks/*.ipynb
 
 docs: .venv/.installed-docs ## set up, then build the documentation site in docs/_build/html; warnings are errors
 	@rm -rf docs/_build/html  # a page that was renamed would stay

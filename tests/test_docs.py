@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import json
 import re
 import shlex
 import tomllib
@@ -157,10 +158,24 @@ def test_every_setting_and_choice_in_the_text_exists(page: Path) -> None:
             assert off or (CONF / key / f"{value}.yaml").is_file(), token
 
 
+NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
+def test_a_notebook_has_outputs_that_the_site_can_show(notebook: Path) -> None:
+    content = json.loads(notebook.read_text())
+    cells = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert outputs, "run: make notebooks"
+    assert not [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
+    assert not re.search(r"/(?:tmp|home|root|Users)/", json.dumps(outputs)), "a path of one machine"
+    assert not any(cell["metadata"] for cell in cells), "run: make notebooks"
+
+
 PATH = r"\b(?:src/sign|conf|tests|benchmarks|notebooks|examples)/[\w./-]*|\bsrc/\w+\.py"
 
 
-@pytest.mark.parametrize("page", DOCS, ids=name_of)
+@pytest.mark.parametrize("page", [*DOCS, *NOTEBOOKS], ids=name_of)
 def test_every_path_of_the_repository_exists(page: Path) -> None:
     for path in re.findall(PATH, page.read_text()):
         assert (REPOSITORY / path.rstrip(".")).exists(), path

@@ -178,7 +178,13 @@ class SIGNClassifier:
         return self._trained(settings, folder, metrics)
 
     def predict(self, graph: Graph) -> Array:
-        """Return the class of each node, or a 0/1 matrix with one column per label."""
+        """Return the class of each node, or a 0/1 matrix with one column per label.
+
+        Parameters
+        ----------
+        graph
+            Any graph with the features that the model was trained on; it needs no labels.
+        """
         values = self._scores(graph, embed=False)
         if self._model.multilabel:
             return self._model.decide(values).astype(np.uint8)
@@ -195,7 +201,15 @@ class SIGNClassifier:
         return self._scores(graph, embed=True)
 
     def score(self, graph: Graph, split: str = "test") -> float:
-        """Return the accuracy on a split of a graph, or the micro-F1 of several labels."""
+        """Return the accuracy on a split of a graph, or the micro-F1 of several labels.
+
+        Parameters
+        ----------
+        graph
+            A graph with labels, and with the features that the model was trained on.
+        split
+            ``train``, ``val`` or ``test``.
+        """
         model = self._fitted(graph)
         if split not in SPLITS:
             raise SignError(f"split={split}: choose one of {', '.join(SPLITS)}")

@@ -94,7 +94,19 @@ def as_overrides(config: dict[str, Any], known: Collection[str]) -> tuple[str, .
 
 
 def load_dataset(name: str, **settings: Any) -> Graph:
-    """Load a data set by its name in the configuration, with some of its settings.
+    """Load a data set by its name in the configuration.
+
+    Parameters
+    ----------
+    name
+        A choice of ``dataset=``, such as ``cora``.
+    settings
+        Settings of the data set, such as ``data_dir="data"``.
+
+    Raises
+    ------
+    SignError
+        If there is no such data set or setting, or its files are missing.
 
     Examples
     --------

@@ -204,7 +204,7 @@ class Graph:
 
     @cached_property
     def undirected(self) -> CSR:
-        r"""The symmetric adjacency: :math:`W = ½(W_d + W_d^⊤)` of a directed graph."""
+        r"""The symmetric adjacency, which is :math:`W = ½(W_d + W_d^⊤)` for a directed graph."""
         return symmetrize(self.adjacency) if self.directed else self.adjacency
 
     @cached_property
