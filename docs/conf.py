@@ -20,6 +20,7 @@ release = version = __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "docs_extension"]
 exclude_patterns = ["_build"]
 nb_execution_mode = "off"  # notebooks are shown with their stored outputs
+nb_render_markdown_format = "myst"  # tables among the outputs
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4  # the anchors that GitHub gives to headings
 
@@ -34,6 +35,7 @@ napoleon_attr_annotations = False
 python_maximum_signature_line_length = 88
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = f"SIGN {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
