@@ -19,6 +19,8 @@ from sign.errors import SignError, did_you_mean
         (["tuned=cora_sgin"], "tuned=cora_sgin: no such choice; did you mean cora_sgcn, cora_sign"),
         (["dataset=communities", "tuned=communities_sign"], "tuned=communities_sign: no such choice; did you mean"),
         (["tuned=zzz"], "tuned=zzz: no such choice; choose one of amazon_mlp, "),
+        (["tuned=[cora_sgin]"], "tuned=cora_sgin: no such choice; did you mean cora_sgcn, cora_sign"),
+        (["tuned=[cora_sign,cora_sgin]"], "tuned=cora_sgin: no such choice; did you mean cora_sgcn, cora_sign"),
     ],
 )
 def test_named_tuned_settings_exist(overrides: list[str], message: str) -> None:

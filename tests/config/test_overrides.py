@@ -30,10 +30,18 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
         ("+operator@model.operators.z=true", "+operator@model.operators.z='true'"),
         ("group=null", "group=null"),
         ("seed=1", "seed=1"),
+        ("tuned=cora_sign.yaml,custom_sign.yaml", "tuned=cora_sign,custom_sign"),
+        ("dataset.path=my.yaml", "dataset.path=my.yaml"),
     ],
 )
 def test_an_override_is_normalized(text: str, meant: str) -> None:
     assert normalize_override(text) == meant
+
+
+@pytest.mark.parametrize("text", ["tuned=null,cora_sign", "experiment=cora_public,null"])
+def test_null_is_not_one_of_several_choices(text: str) -> None:
+    with pytest.raises(SignError, match=r"null cannot be one of several choices; start a command of its own with"):
+        normalize_override(text)
 
 
 def test_paths_below_the_home_folder_are_expanded_wherever_they_are_set() -> None:
@@ -49,6 +57,8 @@ def test_paths_below_the_home_folder_are_expanded_wherever_they_are_set() -> Non
     ("arguments", "message"),
     [
         (["-p", "4"], "-p 4: not a flag; settings are written name=value: model.p=4"),
+        (["-p4"], "-p4: not a flag; settings are written name=value: model.p=4"),
+        (["--package", "4"], "--package 4: selects what --cfg shows; use it with --cfg job"),
         (["seed=1", "-s", "2"], "-s 2: not a flag; settings are written name=value: model.s=2"),
         (["-t=1"], "-t=1: not a flag; settings are written name=value: model.t=1"),
         (["--dropout", "0.3"], "--dropout 0.3: not a flag; settings are written name=value: model.dropout=0.3"),

@@ -48,8 +48,9 @@ def test_only_the_named_keys_change(configured: Configured, tmp_path: Path) -> N
 
 def test_a_run_folder_stands_for_its_last_checkpoint(configured: Configured, tmp_path: Path) -> None:
     begin(configured("store.dtype=float16"), tmp_path / "run")
-    resumed = configured(f"ckpt_path={tmp_path / 'run'}")
-    assert resumed.ckpt_path == tmp_path / "run" / "checkpoints" / "last.ckpt"
+    for folder in (tmp_path / "run", tmp_path / "run" / "checkpoints"):
+        resumed = configured(f"ckpt_path={folder}")
+        assert resumed.ckpt_path == tmp_path / "run" / "checkpoints" / "last.ckpt"
     assert resumed.store.dtype == "float16"
 
 

@@ -1,6 +1,7 @@
 """Choices of groups (``dataset=cora``) and names of settings: which exist, and which were meant."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,29 @@ def check_choices(hydra: Any, loader: ConfigLoader) -> None:
     choices, sources = hydra.runtime.choices, loader.get_sources()
     added = [Path(source.path) for source in hydra.runtime.config_sources if source.schema == "file"]
     named = {line.partition("=")[0] for line in hydra.overrides.task}
-    for key, choice in choices.items():
+    for key, choice in chosen_names(hydra, loader):
         group = key.partition("@")[0]
-        if not isinstance(choice, str) or any(source.is_config(f"{group}/{choice}") for source in sources):
+        if any(source.is_config(f"{group}/{choice}") for source in sources):
             continue
         if any((folder / group / f"{choice}.yaml").is_file() for folder in added):  # hydra.searchpath
             continue
         if key not in named and choice == IF_ANY.get(group, "").format(**choices):
             continue
         raise no_such_choice(f"{key}={choice}", choice, loader.get_group_options(group))
+
+
+def chosen_names(hydra: Any, loader: ConfigLoader) -> Iterator[tuple[str, str]]:
+    """Iterate over groups and the names that are chosen of them.
+
+    Hydra does not list several choices of one group (``tuned=[a,b]``) among the choices.
+    """
+    for key, choice in hydra.runtime.choices.items():
+        if isinstance(choice, str):
+            yield key, choice
+    for line in hydra.overrides.task:
+        key, _, value = line.partition("=")
+        if value.startswith("[") and loader.get_group_options(key.partition("@")[0]):
+            yield from ((key, name) for name in re.split(r"[\[\],\s'\"]+", value) if name)
 
 
 def settings_origin(hydra: Any, run: Path | None) -> str:

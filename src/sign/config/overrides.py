@@ -34,6 +34,8 @@ def normalize_override(text: str) -> str:
     ("engine.master='local[2]'", '++engine.conf.spark.task.cpus=2')
     >>> normalize_override("tuned=null"), normalize_override("dataset=1"), normalize_override("model.p=1")
     ('~tuned', "dataset='1'", 'model.p=1')
+    >>> normalize_override("experiment=flickr_sign_401.yaml")
+    'experiment=flickr_sign_401'
     """
     if text.startswith("engine.conf."):
         return f"++{text}"
@@ -41,8 +43,11 @@ def normalize_override(text: str) -> str:
     key, _, value = text.partition("=")
     if key in GLOBAL and value == "null":
         return f"~{key}"
-    if NOT_TEXT.fullmatch(value) and (CONF / key.lstrip("+").partition("@")[0]).is_dir():
-        return f"{key}='{value}'"
+    if key in GLOBAL and "null" in value.split(","):
+        raise SignError(f"{text}: null cannot be one of several choices; start a command of its own with {key}=null")
+    if (CONF / key.lstrip("+").partition("@")[0]).is_dir():
+        value = re.sub(r"\.yaml(?=,|$)", "", value)
+        return f"{key}='{value}'" if NOT_TEXT.fullmatch(value) else f"{key}={value}"
     return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", text)
 
 
@@ -63,10 +68,14 @@ def check_flags(arguments: Sequence[str], config_name: str) -> None:
         part = value or "".join(arguments[index + 1 : index + 2])
         if flag in ("--cfg", "-c") and part not in PARTS and not part.startswith("-"):
             raise SignError(f"{flag} {part}: choose one of {', '.join(PARTS)}")
-        if not flag.startswith("-") or (flag in FLAGS and (flag != "-p" or shows_config)):  # -p is --package
+        if not flag.startswith("-") or (flag in FLAGS and (flag not in ("-p", "--package") or shows_config)):
             continue
+        if attached := re.fullmatch(r"(-[a-z])(\d+)", flag):  # -p4
+            flag, value = attached.groups()
         if not value and index + 1 < len(arguments) and not re.search(r"^-|=", arguments[index + 1]):
             argument, value = f"{argument} {arguments[index + 1]}", arguments[index + 1]
+        if flag == "--package":
+            raise SignError(f"{argument}: selects what --cfg shows; use it with --cfg job")
         with hydra.initialize_config_dir(str(CONF)):
             plain: Any = OmegaConf.to_container(hydra.compose(config_name))
         name = flag.lstrip("-")

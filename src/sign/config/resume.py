@@ -18,11 +18,12 @@ MISSING = object()
 
 
 def checkpoint_of(value: Any) -> Path | None:
-    """Return the checkpoint that ``ckpt_path`` names: a file, or the last one of a run folder."""
+    """Return the checkpoint that ``ckpt_path`` names: a file, or the last one of a run folder or of its checkpoints."""
     if value is None:
         return None
     path = Path(str(value))
-    file = path / CHECKPOINTS / "last.ckpt" if path.is_dir() else path
+    folder = path if path.resolve().name == CHECKPOINTS else path / CHECKPOINTS
+    file = folder / "last.ckpt" if path.is_dir() else path
     if not file.is_file():
         missing = f"the folder has no {CHECKPOINTS}/last.ckpt" if path.is_dir() else "no such file"
         raise SignError(f"ckpt_path={value}: {missing}; give a run folder, or a file in its {CHECKPOINTS}/")

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from sign.datasets.custom.arrays import MAX_COLUMNS, check_rows, dense_features, find_file, read_array
+from sign.datasets.custom.sparse_arrays import sparse_features
 from sign.errors import SignError
 
 ENDINGS = (".npy", ".npz")
@@ -108,3 +110,20 @@ def test_a_size_that_the_file_only_claims_is_refused(tmp_path: Path, dtype: str)
         np.lib.format.write_array_header_1_0(stream, header)
     with pytest.raises(SignError, match=r"a.npy: c(annot be read as a numpy array|ontains 1099511627776 empty texts)"):
         read_array(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize(("value", "kind"), [(1e-60, "zero"), (-1e60, "infinite")])
+def test_features_that_float32_cannot_hold_are_refused(value: float, kind: str, tmp_path: Path) -> None:
+    rows = np.array([[1.0, value], [value, 0.0]])
+    message = f"has {abs(value):.3g} as its largest value, which is {kind} in float32"
+    with pytest.raises(SignError, match=message.replace("+", r"\+")):
+        dense_features(rows, tmp_path / "features.npy")
+    file = tmp_path / "features.npz"
+    scipy.sparse.save_npz(file, scipy.sparse.csr_array(np.array([[value], [0.0]])))
+    with pytest.raises(SignError, match=message.replace("+", r"\+")):
+        sparse_features(file, 2)
+
+
+def test_small_values_beside_larger_ones_are_rounded(tmp_path: Path) -> None:
+    rows = np.array([[1.0, 1e-60], [0.0, np.nan]])
+    assert (dense_features(rows, tmp_path)[:, 0] == [1, 0]).all()

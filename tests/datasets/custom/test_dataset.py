@@ -428,7 +428,10 @@ def fill(tmp_path: Path) -> Callable[..., Custom]:
         ({"features.npy": np.ones((2, 2))}, r"features.npy: has 2 rows for 3 nodes"),
         ({"features.npy": np.ones(3)}, r"features.npy: contains float64 of shape \(3,\); features must be numbers"),
         ({"features.npy": np.full((3, 1), np.nan)}, r"feature 0 of node `a` is nan"),
-        ({"features.npy": np.full((3, 1), 1e300)}, r"feature 0 of node `a` is inf"),
+        (
+            {"features.npy": np.full((3, 1), 1e300)},
+            r"features.npy: a row has 1e\+300 as its largest value, which is inf",
+        ),
         ({"features.npy": "no array"}, r"features.npy: cannot be read as a numpy array"),
         ({"features.npz": "no matrix"}, r"features.npz: cannot be read as a sparse matrix"),
         ({"features.parquet": "no table"}, r"features.parquet: cannot be read as a table"),

@@ -51,8 +51,23 @@ def dense_features(array: Array, file: Path) -> Floats:
     check_columns(array.shape[1], file)
     if array.dtype == np.float32:
         return array
-    with np.errstate(over="ignore"):  # infinite values are refused by Graph
-        return arrays.copy_rows(array, dtype=np.float32)
+    for rows in arrays.chunk_slices(array):
+        check_float32(array[rows], f"{file}: a row")
+    return arrays.copy_rows(array, dtype=np.float32)
+
+
+def check_float32(rows: Array, what: str) -> None:
+    """Raise :class:`SignError` if float32 cannot hold the largest value of a row: it would be infinite, or zero."""
+    if rows.dtype.kind != "f" or not rows.size:
+        return
+    largest = np.abs(np.where(np.isfinite(rows), rows, 0)).max(axis=1)  # others are refused by Graph
+    with np.errstate(over="ignore"):
+        stored = largest.astype(np.float32)
+    for value in largest[np.isinf(stored) | ((stored == 0) & (largest > 0))]:
+        kind = "infinite" if value > 1 else "zero"
+        raise SignError(
+            f"{what} has {value:.3g} as its largest value, which is {kind} in float32; rescale the features"
+        )
 
 
 def check_rows(rows: int, nodes: int, file: Path) -> None:

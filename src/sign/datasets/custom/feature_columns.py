@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sign.datasets.custom.arrays import check_float32
 from sign.datasets.custom.tables import Table
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
@@ -35,7 +36,11 @@ class ColumnSettings:
         for setting, names in (("ignore", self.ignore), ("one_hot", self.one_hot)):
             for name in names:
                 if name not in known:
-                    columns = f"the columns are {', '.join(known)}" if known else "the features have no named columns"
+                    columns = (
+                        f"the columns are {', '.join(dict.fromkeys(known))}"
+                        if known
+                        else "the features have no named columns"
+                    )
                     raise SignError(f"dataset.{setting}: there is no column {name}; {columns}")
 
     def check_encoded(self, names: Sequence[str]) -> None:
@@ -64,8 +69,9 @@ class ColumnSettings:
                 remedy = (
                     f"leave the column out with dataset.ignore=[{name}], or encode it with dataset.one_hot=[{name}]"
                 )
-                with np.errstate(over="ignore"):  # infinite values are refused by Graph
-                    matrix[:, position] = table.column(name).numbers(remedy)
+                numbers = table.column(name).numbers(remedy)
+                check_float32(numbers[None], f"column {name} of the features")
+                matrix[:, position] = numbers
                 position += 1
         return matrix, encoded
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sign.datasets.custom.arrays import NUMERIC, REMEDY, check_columns, check_rows
+from sign.datasets.custom.arrays import NUMERIC, REMEDY, check_columns, check_float32, check_rows
 from sign.datasets.raw_files import NpzArray, read_errors
 from sign.errors import SignError
 from sign.graph.features import SparseFeatures
@@ -25,8 +25,8 @@ def sparse_features(file: Path, nodes: int) -> SparseFeatures:
         check_columns(shape[1], file)
         rows = _read_matrix(file, shape).tocsr()
         rows.sum_duplicates()  # also sorts: equal features have equal digests
-        with np.errstate(over="ignore"):  # infinite values are refused by Graph
-            values = rows.data.astype(np.float32)
+        check_float32(rows.data[None], f"{file}: the matrix")
+        values = rows.data.astype(np.float32)
     return SparseFeatures(rows.indptr.astype(np.int64), rows.indices, shape[1], values)
 
 
