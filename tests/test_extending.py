@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from common.commands import command
 from common.paths import REPOSITORY
 
 TEXT = (REPOSITORY / "docs" / "extending.md").read_text()
@@ -38,10 +39,18 @@ def test_a_recipe_runs_as_it_is_written(commands: list[str], tmp_path: Path) -> 
     overrides = list(dict.fromkeys(word for command in commands for word in shlex.split(command)[3:]))
     overrides += ["training.max_epochs=2", "logger=csv"]
     environment = os.environ | dict([trust.split("=")])
-    command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *overrides]
-    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    train = [sys.executable, str(REPOSITORY / "src" / "train.py"), *overrides]
+    result = subprocess.run(train, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-2000:]
     assert list(tmp_path.glob("outputs/*/*/*/metrics.json"))
+
+
+def test_a_configuration_alone_cannot_name_foreign_code(tmp_path: Path) -> None:
+    write_files(tmp_path)
+    trust, _, program, *arguments = shlex.split(COMMANDS[0])
+    result = command(tmp_path, *arguments, program=Path(program).stem)
+    assert result.returncode == 1
+    assert f"set {trust} in the environment" in result.stderr
 
 
 def test_there_is_a_recipe_for_each_part() -> None:
