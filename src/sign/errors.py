@@ -36,7 +36,7 @@ class SharedError(SignError):
 
 
 class MissingData(SignError):
-    """Files of a data set that are absent and cannot be downloaded."""
+    """Files that an experiment needs, such as those of its data set, are absent and cannot be downloaded."""
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:

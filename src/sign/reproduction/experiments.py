@@ -3,6 +3,7 @@
 from omegaconf import open_dict
 
 from sign.config.configure import compose
+from sign.errors import MissingData
 from sign.experiments.series import SeriesPlan, plan
 from sign.reproduction.lookalikes import communities, quick_overrides, smoke_overrides
 from sign.reproduction.request import Request
@@ -65,6 +66,8 @@ def overrides_of(experiment: str, smoke: bool) -> list[str]:
     """
     graph, _, system = experiment.partition("/")
     if system:
+        if not (CONF / "tuned" / "baselines" / f"{graph}_{system}.yaml").is_file():
+            raise MissingData("its settings have not been searched; python tools/tune.py does it (docs/baselines.md)")
         dataset, choice = GRAPHS[graph]
         return [f"dataset={dataset}", *choice, f"model={system}", f"tuned=baselines/{graph}_{system}"]
     graph, _, model = experiment.partition(":")

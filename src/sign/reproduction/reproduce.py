@@ -91,7 +91,11 @@ class Reproduction:
         return replace(generated, reason="; ".join(filter(None, (note, generated.reason))), lookalike=True)
 
     def _train(self, experiment: str, *changes: str) -> ExperimentResult:
-        plan = cell_plan(experiment, self.request, *changes)
+        try:
+            plan = cell_plan(experiment, self.request, *changes)
+        except MissingData as error:
+            log.info("%s: %s", experiment, error)
+            return ExperimentResult(None, str(error), unavailable=True)
         dataset, self.tracker = plan.first.dataset, plan.first.tracker
         if plan.missing_seeds() and dataset in self.unavailable:  # downloads are attempted once, not once per cell
             return ExperimentResult(None, self.unavailable[dataset], unavailable=True)
