@@ -32,6 +32,9 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
         ("seed=1", "seed=1"),
         ("tuned=cora_sign.yaml,custom_sign.yaml", "tuned=cora_sign,custom_sign"),
         ("dataset.path=my.yaml", "dataset.path=my.yaml"),
+        ("(" * 300, "(" * 300),
+        ("a" * 300 + "=1", "a" * 300 + "=1"),
+        ("/tmp=1", "/tmp=1"),
     ],
 )
 def test_an_override_is_normalized(text: str, meant: str) -> None:

@@ -20,6 +20,7 @@ FLAGS = (  # of Hydra
     *("--config-dir", "-cd", "--experimental-rerun", "--info", "-i"),
 )
 PARTS = ("job", "hydra", "all")  # of a configuration, for --cfg
+GROUP = re.compile(r"\+*(\w[\w/]{,99})(@|$)")  # a file system refuses long names, so others are not looked up
 HOME = re.compile(r"(?<=[=,\[])~[\w.-]*(?=[/,\]]|$)")
 NOT_TEXT = re.compile(r"null|true|false|nan|[+-]?(inf|[\d.].*)", re.IGNORECASE)  # to Hydra; a choice is a name
 
@@ -45,7 +46,8 @@ def normalize_override(text: str) -> str:
         return f"~{key}"
     if key in GLOBAL and "null" in value.split(","):
         raise SignError(f"{text}: null cannot be one of several choices; start a command of its own with {key}=null")
-    if (CONF / key.lstrip("+").partition("@")[0]).is_dir():
+    group = GROUP.match(key)
+    if group and (CONF / group[1]).is_dir():
         value = re.sub(r"\.yaml(?=,|$)", "", value)
         return f"{key}='{value}'" if NOT_TEXT.fullmatch(value) else f"{key}={value}"
     return re.sub(r"^(engine\.master)=(local\[[^]']*\])$", r"\1='\2'", text)
