@@ -53,6 +53,9 @@ def test_finished_table_is_printed_without_slow_imports(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr[-2000:]
     assert "-0.34" in result.stdout
     assert "written: outputs/reproduction/evaluation.md" in result.stdout
+    page = tmp_path / "outputs" / "reproduction" / "report" / "index.html"
+    assert str(page) in result.stdout
+    assert page.is_file()
     assert not imports(result.stderr) & set(SLOW)
 
 

@@ -35,6 +35,9 @@ def main(cfg: DictConfig) -> None:
             raise SignError(f"folders={folder}: no such folder; {command_line('train')} writes runs to outputs")
     check("output", cfg.output, str)
     report = Report.read([Path(str(folder)) for folder in folders])
+    if report.empty:
+        names = ", ".join(map(str, folders))
+        raise SignError(f"folders=[{names}]: no runs found; {command_line('train')} creates one")
     show(report)
     report.write(Path(cfg.output))
 

@@ -33,6 +33,7 @@ def reproduce(request: Request) -> None:
         console.print(f"written: {request.folder / table.name}.md", soft_wrap=True)
     for file in reproduction.figures():
         console.print(f"written: {file}", soft_wrap=True)
+    reproduction.write_report()
     reproduction.check()
 
 

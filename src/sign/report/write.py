@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sign.errors import SignError
 from sign.report import columns, tables
 from sign.report.columns import markdown
 from sign.report.html import page_data, render
@@ -14,7 +13,6 @@ from sign.report.run_records import FolderProblem, RunRecord, read_runs
 from sign.report.studies import read_studies
 from sign.system import memory
 from sign.system.atomic_files import write_text
-from sign.system.program import command_line
 
 log = logging.getLogger(__name__)
 PAGE, MARKDOWN = "index.html", "report.md"
@@ -30,14 +28,15 @@ class Report:
 
     @classmethod
     def read(cls, folders: Sequence[Path]) -> "Report":
-        """Read all runs and studies in or below ``folders``; raises :class:`SignError` where there are none."""
+        """Read all runs and studies in or below ``folders``."""
         records, problems = read_runs(folders)
         studies, damaged_studies = read_studies(folders)
-        report = cls(records, problems + damaged_studies, studies)
-        if not (report.records or report.problems or report.studies):
-            names = ", ".join(str(folder) for folder in folders)
-            raise SignError(f"folders=[{names}]: no runs found; {command_line('train')} creates one")
-        return report
+        return cls(records, problems + damaged_studies, studies)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to show, not even a problem."""
+        return not (self.records or self.problems or self.studies)
 
     def write(self, output: Path) -> Path:
         """Write the page and the Markdown file into ``output``; returns the page."""

@@ -10,6 +10,7 @@ from sign.datasets.base import Dataset
 from sign.errors import MissingData, SignError
 from sign.experiments.series import train_series
 from sign.published import published_tables
+from sign.report.write import Report
 from sign.reproduction import figures
 from sign.reproduction.experiments import cell_plan
 from sign.reproduction.lookalikes import scaled_sizes, shape
@@ -63,6 +64,12 @@ class Reproduction:
             file = figures.triangles(self.request) if triangles else figures.convergence(self.request, self.train)
             if file:
                 yield file
+
+    def write_report(self) -> None:
+        """Write the report page of the trained series, unless none has a run folder, and log where it is."""
+        report = Report.read([result.series.folder for result in self.results.values() if result.series])
+        if not report.empty:
+            report.write(self.request.folder / "report")
 
     def check(self) -> None:
         """Raise :class:`SignError` if any experiment failed."""
