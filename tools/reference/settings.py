@@ -108,6 +108,9 @@ def experiments_page() -> str:
         "| --- | --- |",
     ]
     lines += [f"| `{choice.name}` | {escape(choice.description)} |" for choice in group("experiment")]
+    lines += ["", "## `debug`", "", "Short runs that try a configuration; they are written to `outputs/debug`.", ""]
+    lines += ["| `debug=` | |", "| --- | --- |"]
+    lines += [f"| `{choice.name}` | {escape(choice.description)} |" for choice in group("debug")]
     lines += ["", "## `hparams_search`", "", "Search spaces; they need `-m`."]
     for choice in group("hparams_search"):
         lines += ["", f"### `{choice.name}`", "", choice.description, "", "| setting | values |", "| --- | --- |"]

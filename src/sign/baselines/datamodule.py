@@ -92,7 +92,7 @@ class BaselineDataModule(NodeDataModule):
         """The batches of the present epoch: they depend on seed, epoch and network only, so a run can be resumed."""
         assert self.trainer is not None
         network: Any = self.trainer.lightning_module.network
-        return self.batches.epoch(self.trainer.current_epoch, network)
+        return self.batches.epoch(self.sampling_epoch, network)
 
     @property
     def features(self) -> int:

@@ -21,6 +21,8 @@ CHANGES_NUMBERS = {
     "store.dtype": True,
     "trainer": False,  # one device or many, compiled or not: the same sums in another order
     "trainer.precision": True,
+    "trainer.limit_batches": True,
+    "trainer.overfit_batches": True,
     "engine": False,  # engines agree up to rounding; a stored hop is used whichever computed it
     "logger": False,
     "paths": False,

@@ -13,7 +13,7 @@ from sign.errors import SignError, did_you_mean
 from sign.system.program import CONF
 
 SECTIONS_OF_RUN = ("dataset", "engine", "store", "paths", "trainer")  # that a command may change for a trained run
-GLOBAL = ("experiment", "tuned", "hparams_search")  # groups that set keys of other sections, and may be switched off
+GLOBAL = ("experiment", "tuned", "hparams_search", "debug")  # groups that set other sections, and may be off
 FLAGS = (  # of Hydra
     *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--resolve", "--package", "-p", "--run", "-r"),
     *("--multirun", "-m", "--shell-completion", "-sc", "--config-path", "-cp", "--config-name", "-cn"),

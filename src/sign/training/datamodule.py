@@ -97,8 +97,7 @@ class SIGNDataModule(NodeDataModule):
 
     def _order(self) -> Tensor:
         """A permutation that depends on seed and epoch only, so that a resumed run repeats it."""
-        epoch = self.trainer.current_epoch if self.trainer else 0
-        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + self.sampling_epoch)
         return torch.randperm(len(self.classification.labels["train"]), generator=generator)
 
 

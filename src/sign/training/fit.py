@@ -8,7 +8,9 @@ import pytorch_lightning as pl
 from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 from pytorch_lightning.callbacks import Callback, ModelCheckpoint
 from pytorch_lightning.loggers import Logger
+from pytorch_lightning.profilers import AdvancedProfiler, SimpleProfiler
 from pytorch_lightning.strategies import DDPStrategy
+from torch import nn
 
 from sign.errors import SharedError
 from sign.runs import CHECKPOINTS, EPOCHS, Run
@@ -30,6 +32,8 @@ from sign.training.node_task import NodeTask
 from sign.training.ranks import uses_gpu
 from sign.training.settings import Device, Training, is_minimised
 
+PROFILERS = {"simple": SimpleProfiler, "advanced": AdvancedProfiler}
+
 
 def fit_and_test(
     training: Training,
@@ -48,6 +52,7 @@ def fit_and_test(
         accelerator=device.accelerator,
         precision=device.precision,
         **_rank_options(device),
+        **_debug_options(device, folder),
         max_epochs=training.max_epochs,
         callbacks=callbacks,
         plugins=[AtomicCheckpointIO()],
@@ -58,6 +63,10 @@ def fit_and_test(
         num_sanity_val_steps=0,
         deterministic=True,
     )
+    if device.overfit_batches:
+        for module in task.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = 0.0
     if device.compile:
         task.network.compile()  # in place: checkpoints are those of the plain network
     with memory.limit(memory.default_budget(), folder):  # of the outputs that ranking metrics sort
@@ -126,6 +135,16 @@ def make_callbacks(training: Training, folder: Path, stopwatch: Stopwatch) -> tu
         best,
         LastCheckpoint(folder / CHECKPOINTS / "last.ckpt"),
     ]
+
+
+def _debug_options(device: Device, folder: Path) -> dict[str, Any]:
+    """The arguments of ``pl.Trainer`` that shorten or profile a run."""
+    options: dict[str, Any] = {"overfit_batches": device.overfit_batches}
+    if device.limit_batches:
+        options |= {f"limit_{stage}_batches": device.limit_batches for stage in ("train", "val", "test")}
+    if device.profiler:
+        options["profiler"] = PROFILERS[device.profiler](dirpath=folder, filename="profile")
+    return options
 
 
 def _rank_options(device: Device) -> dict[str, Any]:

@@ -52,6 +52,12 @@ class NodeDataModule(pl.LightningDataModule, ABC):
     def records(self) -> dict[str, Any]:
         """What ``run.json`` records of the inputs."""
 
+    @property
+    def sampling_epoch(self) -> int:
+        """The epoch whose batches are served: the current one, or always the first while overfitting some batches."""
+        trainer: Any = self.trainer  # Lightning sets overfit_batches, but does not declare it
+        return 0 if trainer is None or trainer.overfit_batches else int(trainer.current_epoch)
+
     def val_dataloader(self) -> RowLoader:
         """Validation rows in their own order."""
         return self.loaders["val"]

@@ -45,7 +45,8 @@ class Device(Validated):
     """The hardware, precision and number of ranks of training.
 
     ``devices`` is the number of ranks on each of ``num_nodes`` machines; None: as many as were launched by
-    torchrun or SLURM, or one per GPU.
+    torchrun or SLURM, or one per GPU. ``limit_batches``, ``overfit_batches`` and ``profiler`` are those of Lightning's
+    ``Trainer``, for trying a configuration.
     """
 
     accelerator: Literal["auto", "cpu", "gpu", "mps"]
@@ -53,6 +54,9 @@ class Device(Validated):
     compile: bool = False
     devices: Annotated[int | None, Range(1)] = 1
     num_nodes: Annotated[int | None, Range(1)] = 1
+    limit_batches: Annotated[int | None, Range(1)] = None
+    overfit_batches: Annotated[int, Range(0)] = 0
+    profiler: Literal["simple", "advanced"] | None = None
 
     @property
     def several(self) -> bool:
