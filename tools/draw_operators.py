@@ -32,6 +32,7 @@ TITLES = {
     "heat": "heat kernel",
     "clique": "cliques of four",
     "four_cycle": "four-cycles",
+    "non_backtracking": "walks that never turn back",
 }
 WIDTH, HEIGHT, COLUMNS = 240, 142, 3
 # Readable on light and dark backgrounds, because the picture cannot know which one it is on.

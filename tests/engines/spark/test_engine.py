@@ -41,6 +41,7 @@ from sign.operators.directed import DirectedAdjacency
 from sign.operators.four_cycle import FourCycleAdjacency
 from sign.operators.heat import HeatKernel
 from sign.operators.laplacian import Laplacian
+from sign.operators.non_backtracking import NonBacktrackingWalks
 from sign.operators.ppr import PersonalizedPageRank
 from sign.operators.triangle import TriangleAdjacency
 from sign.store.store import Store
@@ -79,6 +80,7 @@ OPERATORS: dict[str, Operator] = {
     "h": HeatKernel(time=0.5, tolerance=0.02),
     "c": CliqueAdjacency(),
     "q": FourCycleAdjacency(),
+    "n": NonBacktrackingWalks(),
     "o": Own(),
 }
 
