@@ -7,7 +7,7 @@ to ``conf/tuned/baselines/<graph>_<system>.yaml``, which ``python src/reproduce.
 
 import argparse
 import json
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def search(graph: str, system: str, options: argparse.Namespace) -> dict[str, An
     dataset, choice = GRAPHS[graph]
     folder = options.folder / f"{graph}_{system}"
     trials = options.debian_trials if graph in DEBIAN else options.trials
-    command = [sys.executable, str(ROOT / "src" / "train.py"), "-m"]
+    command = ["-m", "search.preload=true"]
     command += [f"hparams_search={'hops' if system in ON_HOPS else 'baselines'}", f"model={system}"]
     command += [
         f"dataset={dataset}",
@@ -40,10 +40,20 @@ def search(graph: str, system: str, options: argparse.Namespace) -> dict[str, An
     command += [f"search.trials={trials}", f"search.slots={options.slots}", "logger=csv"]
     command += [f"paths.data_dir={options.data_dir}", f"paths.store_dir={options.folder / 'store'}"]
     command += [f"paths.output_dir={folder}", *(DIRECTED if graph in DEBIAN and system == "sign" else ())]
-    subprocess.run(command, check=True)
+    train(command)
     (file,) = folder.rglob("study.json")
     study: dict[str, Any] = json.loads(file.read_text())
     return study
+
+
+def train(arguments: list[str]) -> None:
+    """Run ``src/train.py`` in this process, so that all searches share the libraries that the first one imported."""
+    before, program = sys.argv, str(ROOT / "src" / "train.py")
+    sys.argv = [program, *arguments]
+    try:
+        runpy.run_path(program, run_name="__main__")
+    finally:
+        sys.argv = before
 
 
 def metric_of(graph: str) -> str:

@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 from sign.baselines.network import ConcatLayer, DenseLayer, GCNLayer, Network, SAGELayer
 from sign.config.settings import Settings
 from sign.experiments.run import make_task, prepare, run
+from sign.graph.graph import SPLITS
 from sign.report.run_records import read_runs
 from sign.system.program import CONF
 
@@ -84,7 +85,7 @@ def test_evaluation_is_the_network_on_all_edges(configured: Configured, name: st
     data = prepare(settings)
     torch.manual_seed(0)
     network = make_task(settings, data).eval().network
-    logits, (seconds,) = data.logits(network, torch.device("cpu"), ["val"])
+    logits, (seconds,) = data.logits(network, torch.device("cpu"), SPLITS)
     (graph,) = data.graphs
     expected = dense_logits(network, dense_matrix(name, dense_undirected(graph.graph), 0.5), graph.inputs)
     assert seconds > 0

@@ -12,12 +12,13 @@ from torch import Tensor
 
 from sign.baselines.adaptive import AdaptiveProduct, scores
 from sign.baselines.datamodule import BaselineDataModule
-from sign.baselines.evaluation import logits_of_all_nodes
+from sign.baselines.evaluation import logits_of_nodes, rows_of_layers
 from sign.baselines.task import BaselineTask
 from sign.config.settings import Settings
 from sign.datasets.in_memory import InMemory
 from sign.engines.local.engine import LocalEngine
 from sign.experiments.run import make_task, prepare, run
+from sign.graph.graph import SPLITS
 
 Configured = Callable[..., Settings]
 EVERYTHING = "training.batch_size=1000"
@@ -129,8 +130,8 @@ def test_training_never_sees_a_held_out_node(configured: Configured, name: str) 
 def test_an_inductive_run_evaluates_each_split_on_its_graph(configured: Configured) -> None:
     data, task = made(configured(*system("graphsage", "dataset.inductive=true")))
     network = task.network.eval()
-    logits, _ = data.logits(network, torch.device("cpu"), ("train", "val", "test"))
-    inner, whole = (logits_of_all_nodes(network, graph, data.engine, torch.device("cpu")) for graph in data.graphs)
+    logits, _ = data.logits(network, torch.device("cpu"), SPLITS)
+    inner, whole = (logits_of_nodes(network, graph, data.engine, torch.device("cpu")) for graph in data.graphs)
     assert torch.equal(logits[data.loaders["train"].rows], inner[torch.from_numpy(data.graphs[0].targets)])
     assert torch.equal(logits[data.loaders["test"].rows], whole[torch.from_numpy(data.graphs[1].scope.rows["test"])])
     only, _ = data.logits(network, torch.device("cpu"), ["val"])
@@ -139,11 +140,26 @@ def test_an_inductive_run_evaluates_each_split_on_its_graph(configured: Configur
 
 def test_evaluation_in_blocks_of_columns_is_the_same(configured: Configured, monkeypatch: pytest.MonkeyPatch) -> None:
     data, task = made(configured(*system("graphsage")))
-    whole, _ = data.logits(task.network.eval(), torch.device("cpu"), ["val"])
+    whole, _ = data.logits(task.network.eval(), torch.device("cpu"), SPLITS)
     monkeypatch.setattr(LocalEngine, "needs", lambda *_: (0, 1 << 40))
     monkeypatch.setattr("sign.baselines.evaluation.memory.remaining", lambda: 5 << 40)
-    parts, _ = data.logits(task.network, torch.device("cpu"), ["val"])
+    parts, _ = data.logits(task.network, torch.device("cpu"), SPLITS)
     assert torch.equal(whole, parts)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_validation_computes_what_the_validation_nodes_depend_on(configured: Configured, name: str) -> None:
+    data, task = made(configured(*system(name, "dataset.nodes=300", "dataset.edges=330")))
+    network, (graph,), nodes = task.network.eval(), data.graphs, data.loaders["val"].rows[:3]
+    expected, _ = data.logits(network, torch.device("cpu"), SPLITS)
+    for _, computed in (parts := rows_of_layers(network, graph, nodes.numpy())):
+        assert computed is not None
+    seen = np.full_like(graph.inputs, 1e30)  # spoils every output that reads it
+    (first, _), *_ = parts
+    seen[first] = graph.inputs[torch.from_numpy(first)]
+    graph.inputs = torch.from_numpy(seen)
+    logits = logits_of_nodes(network, graph, data.engine, torch.device("cpu"), nodes.numpy())
+    assert torch.allclose(logits[nodes], expected[nodes], atol=1e-5)
 
 
 def test_the_next_run_of_a_series_has_the_numbers_of_a_run_with_its_seed(configured: Configured) -> None:

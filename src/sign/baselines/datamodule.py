@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from sign.baselines.base import Baseline
 from sign.baselines.batches import Batches, EpochLoader, TrainingBatch
-from sign.baselines.evaluation import logits_of_all_nodes
+from sign.baselines.evaluation import logits_of_nodes
 from sign.baselines.graph_data import GraphData
 from sign.baselines.network import Network
 from sign.datasets.base import Dataset
@@ -113,16 +114,18 @@ class BaselineDataModule(NodeDataModule):
         return f"{count} batch{'es' * (count != 1)} per epoch, preprocessing took {self.seconds:.2f} s"
 
     def logits(self, network: Network, device: torch.device, splits: Sequence[str]) -> tuple[Tensor, list[float]]:
-        """Return the outputs for all nodes of the graphs that some splits are evaluated on, and zeros for others.
+        """Return outputs with a row per node: those of some splits, or of all nodes if all splits are named.
 
-        The second value is the time that each of these graphs took; the last one has the test nodes.
+        Rows of other nodes may have any content. The second value is the time that each graph with nodes of these
+        splits took; the last one has the test nodes.
         """
         parts, seconds = [], []
         for data in self.graphs:
-            if data.scope.rows.keys() & set(splits):
+            if rows := [rows for split, rows in data.scope.rows.items() if split in splits]:
                 started = time.perf_counter()
+                nodes = None if {*splits} == {*SPLITS} else np.sort(np.concatenate(rows))
                 with self.engine.limits(self.scratch):
-                    parts.append(logits_of_all_nodes(network, data, self.engine, device))
+                    parts.append(logits_of_nodes(network, data, self.engine, device, nodes))
                 seconds.append(time.perf_counter() - started)
             else:
                 parts.append(torch.zeros(1, self.classification.classes).expand(data.nodes, -1))

@@ -1,4 +1,4 @@
-"""Exact evaluation: the outputs of a network for all nodes, layer by layer, with products of an engine."""
+"""Exact evaluation: the outputs of a network by all edges, layer by layer, with products of an engine."""
 
 import math
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from sign.baselines.network import Network
-from sign.engines.base import Engine
+from sign.engines.base import Engine, NodeRows
 from sign.errors import SignError
 from sign.graph.csr import Floats
 from sign.graph.matrix import Matrix
@@ -22,38 +22,56 @@ MARGIN = 0.05  # of the remaining memory that stays free, for objects that are n
 
 
 @torch.no_grad()
-def logits_of_all_nodes(network: Network, data: "GraphData", engine: Engine, device: torch.device) -> Tensor:
-    """Return the outputs of a network in evaluation mode, for all nodes, on the CPU.
+def logits_of_nodes(
+    network: Network, data: "GraphData", engine: Engine, device: torch.device, nodes: NodeRows = None
+) -> Tensor:
+    """Return the outputs of a network in evaluation mode, with a row per node of the graph, on the CPU.
 
-    Each layer is computed for all nodes before the next one begins, within the memory that is left: dense algebra in
-    blocks of rows on ``device``, products in blocks of columns by ``engine``.
+    Each layer is computed before the next one begins, within the memory that is left: dense algebra in blocks of rows
+    on ``device``, products in blocks of columns by ``engine``. With ``nodes``, only the rows that their outputs depend
+    on are computed, and rows of other nodes may have any content.
     """
     h, known = data.inputs.numpy(), data.first_product
-    for layer in network:
+    for layer, (read, computed) in zip(network, rows_of_layers(network, data, nodes), strict=True):
         z = h
         if layer.propagates and known is not None:
             z = known.numpy()
         elif layer.propagates:
-            z = product_by_columns(engine, data.matrix, _by_rows(layer.message, device, h))
+            z = product_by_columns(engine, data.matrix, _by_rows(layer.message, device, read, h), computed)
         known = None
-        h = _by_rows(layer.update, device, h, z)
+        h = _by_rows(layer.update, device, computed, h, z)
     return torch.from_numpy(h)
 
 
-def _by_rows(function: Callable[..., Tensor], device: torch.device, *inputs: Floats) -> Floats:
-    """Return what a function computes row by row, in blocks of rows."""
+def rows_of_layers(network: Network, data: "GraphData", nodes: NodeRows) -> list[tuple[NodeRows, NodeRows]]:
+    """Return, for each layer, the rows that it reads, and those that it computes, if ``nodes`` need an output."""
+    rows, parts = nodes, list[tuple[NodeRows, NodeRows]]()
+    for number, layer in reversed([*enumerate(network)]):
+        computed, multiplied = rows, layer.propagates and (number > 0 or data.first_product is None)
+        if rows is not None and multiplied:
+            read = data.matrix.csr.column_mask(rows)
+            read[rows] = True
+            rows = None if read.all() else np.flatnonzero(read)
+        parts.append((rows, computed))
+    return parts[::-1]
+
+
+def _by_rows(function: Callable[..., Tensor], device: torch.device, rows: NodeRows, *inputs: Floats) -> Floats:
+    """Return what a function computes row by row, for some rows or all, in blocks of rows."""
     out: Floats | None = None
-    for rows in arrays.chunk_slices(inputs[0]):
-        values = function(*(torch.from_numpy(array[rows]).to(device) for array in inputs)).float().cpu().numpy()
+    count = len(inputs[0]) if rows is None else len(rows)
+    for part in arrays.row_slices(count, inputs[0][:1].nbytes):
+        block = part if rows is None else rows[part]
+        values = function(*(torch.from_numpy(array[block]).to(device) for array in inputs)).float().cpu().numpy()
         if out is None:
             out = arrays.empty((len(inputs[0]), values.shape[1]), np.float32)
-        out[rows] = values
+        out[block] = values
     assert out is not None
     return out
 
 
-def product_by_columns(engine: Engine, matrix: Matrix, x: Floats) -> Floats:
-    """Return the product of a matrix with all rows, in blocks of columns that the remaining memory holds."""
+def product_by_columns(engine: Engine, matrix: Matrix, x: Floats, rows: NodeRows = None) -> Floats:
+    """Return some rows of a product, or all, in blocks of columns that the remaining memory holds."""
     result: Floats = arrays.empty(x.shape, np.float32)
     fixed, per_column = engine.needs(matrix)
     per_column += 4 * 2 * matrix.csr.nodes  # a block of x and of the result
@@ -65,9 +83,9 @@ def product_by_columns(engine: Engine, matrix: Matrix, x: Floats) -> Floats:
         )
     columns = x.shape[1]
     if widest >= columns:
-        return engine.product(matrix, x, out=result)
+        return engine.product(matrix, x, rows, out=result)
     width = math.ceil(columns / math.ceil(columns / widest))
     for first in range(0, columns, width):
         part = slice(first, min(first + width, columns))
-        result[:, part] = engine.product(matrix, np.ascontiguousarray(x[:, part]))
+        result[:, part] = engine.product(matrix, np.ascontiguousarray(x[:, part]), rows)
     return result

@@ -18,8 +18,8 @@ from sign.training.settings import Training
 class BaselineTask(NodeTask):
     """Node classification with a baseline.
 
-    Batches train the network. It is evaluated on all edges: before each validation and test, the logits of all nodes
-    are computed once, and a batch of nodes looks its own up.
+    Batches train the network. It is evaluated on all edges: before each validation, the logits of the validation nodes
+    are computed once, before a test those of all nodes, and a batch of nodes looks its own up.
     """
 
     same_network: ClassVar = ("features", "nodes", "classes", "multilabel", "architecture")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sign.errors import FieldError
 from sign.search.worker import PARENT, RESULT, DiskFull
@@ -52,13 +52,30 @@ class Outcome:
         return f"failed: {self.reason}" if self.reason else "done"
 
 
+class Process(Protocol):
+    """What a pool needs of a process: that of a :class:`subprocess.Popen`."""
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is that of its group."""
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the process is running."""
+
+    def wait(self) -> int:
+        """Wait for the end; return the exit code."""
+
+    def kill(self) -> None:
+        """Kill the process."""
+
+
 @dataclass
 class Worker:
     """A process on a slot, and the folder with its output and its result."""
 
     slot: Slot
     folder: Path
-    process: subprocess.Popen[bytes]
+    process: Process
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -107,17 +124,20 @@ class SlotPool:
         """Run a command on a free slot; its output goes to files in ``folder``, or to the terminal if ``show``."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RESULT_FILE).unlink(missing_ok=True)  # of an interrupted attempt
+        process = self._launch(command, environment(slot, len(self.slots), folder), folder, show)
+        self.workers[slot] = Worker(slot, folder, process)
+        return self.workers[slot]
+
+    def _launch(self, command: Sequence[str], variables: dict[str, str], folder: Path, show: bool) -> Process:
         with (folder / STDOUT_FILE).open("wb") as out, (folder / STDERR_FILE).open("wb") as err:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=None if show else out,
                 stderr=err,
-                env=environment(slot, len(self.slots), folder),
+                env=variables,
                 start_new_session=True,  # Ctrl-C reaches this process only, which then kills its workers
             )
-        self.workers[slot] = Worker(slot, folder, process)
-        return self.workers[slot]
 
     def wait(self) -> list[tuple[Worker, Outcome]]:
         """Wait a moment; return the workers that have exited, whose slots are then free."""
@@ -132,6 +152,7 @@ class SlotPool:
         process = self.workers.pop(slot).process
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.kill()  # it may not lead its group yet
         process.wait()
 
 

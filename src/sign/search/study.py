@@ -19,6 +19,7 @@ from sign.errors import SignError
 from sign.runs import STUDY
 from sign.search import results
 from sign.search.command import Program
+from sign.search.preload import PreloadingPool
 from sign.search.progress import ProgressView
 from sign.search.sampler import make_pruner, make_sampler
 from sign.search.scheduler import Scheduler
@@ -49,6 +50,7 @@ class Study:
         self.search = search_settings(base)
         self.settings = configure(copy.deepcopy(base), [])  # raises on a wrong setting before anything is computed
         self._check_pruner()
+        self.pool_type = PreloadingPool if self.search.preload else SlotPool
         self.slots = make_slots(self.search.slots, self.search.devices, str(base.trainer.accelerator))
         self.db = self._open_database(base)
 
@@ -109,7 +111,8 @@ class Study:
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with ProgressView(self.db) as view:
-                Scheduler(self.db, self.slots, self._command, view, self.search.max_failures, pruned_run).run()
+                most = self.search.max_failures
+                Scheduler(self.db, self.slots, self._command, view, most, pruned_run, self.pool_type).run()
         except BaseException:
             log.info("to resume: run the same command again")
             raise
@@ -122,7 +125,7 @@ class Study:
         overrides = [f"{name}={self.space.highest(name)}" for name in names if name in self.space.distributions]
         command = self.program.command([*self.space.overrides, *overrides, "job_type=search"], "precompute")
         log.info("computing the missing hops")
-        with SlotPool(self.slots[:1]) as pool:
+        with self.pool_type(self.slots[:1]) as pool:
             worker = pool.start(self.slots[0], command, self.db.folder / "hops")
             if worker.process.wait():
                 raise SignError(f"the hops could not be computed: {last_line(worker.folder / STDERR_FILE)}")
