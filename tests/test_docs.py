@@ -172,6 +172,14 @@ def test_a_notebook_has_outputs_that_the_site_can_show(notebook: Path) -> None:
     assert not any(cell["metadata"] for cell in cells), "run: make notebooks"
 
 
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=name_of)
+def test_a_notebook_installs_the_package_in_colab(notebook: Path) -> None:
+    first = next(cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code")
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    guarded = f'if "google.colab" in sys.modules:\n    %pip install --quiet {project["name"]}'
+    assert "".join(first["source"]).endswith(guarded)
+
+
 PATH = r"\b(?:src/sign|conf|tests|benchmarks|notebooks|examples)/[\w./-]*|\bsrc/\w+\.py"
 
 
@@ -229,18 +237,48 @@ def test_a_name_that_does_not_exist_is_caught(name: str) -> None:
     assert not exists(name)
 
 
-def test_the_api_page_documents_the_public_names_and_members_that_exist() -> None:
-    entries = re.findall(
+API = {
+    name: list(filter(None, members.split(", ")))
+    for name, members in re.findall(
         r"^\.\. auto\w+:: (sign[\w.]+)(?:\n   :members: (.*))?$",
         (SITE / "reference" / "api.md").read_text(),
         re.MULTILINE,
     )
-    documented = {name for name, _ in entries}
-    assert {f"sign.{name}" for name in sign.__all__} <= documented
-    for name, members in entries:
+}
+
+
+def test_the_api_page_documents_the_public_names_and_members_that_exist() -> None:
+    assert {f"sign.{name}" for name in sign.__all__} <= API.keys()
+    for name, members in API.items():
         assert exists(name), name
-        for member in filter(None, members.split(", ")):
+        for member in members:
             assert exists(f"{name}.{member}"), f"{name}.{member}"
+
+
+def missing_sections(node: ast.FunctionDef | ast.ClassDef, fields: bool) -> list[str]:
+    """The numpydoc sections that a function, or the ``fields`` of a class, should have and does not."""
+    sections = set(re.findall(r"^(\w+)\n-+$", ast.get_docstring(node) or "", re.MULTILINE))
+    if isinstance(node, ast.ClassDef):
+        return [] if not fields or "Parameters" in sections else ["Parameters"]
+    arguments = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    expected = {"Parameters"} if {*arguments, node.args.kwarg} - {"self", "cls", None} else set()
+    missing = [*(expected - sections)]
+    returned = ast.unparse(node.returns) if node.returns else "None"
+    return missing if returned == "None" or sections & {"Returns", "Yields"} else [*missing, "Returns"]
+
+
+@pytest.mark.parametrize("name", API)
+def test_the_public_api_has_numpydoc_sections(name: str) -> None:
+    name_in_module = PUBLIC.sub(lambda match: f"{sign._MODULES[match[1]]}.{match[1]}", name)
+    module, _, own = name_in_module.rpartition(".")
+    tree = ast.parse((REPOSITORY / "src" / Path(*module.split("."))).with_suffix(".py").read_text())
+    (node,) = (each for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef) and each.name == own)
+    fields = any(isinstance(each, ast.AnnAssign) and "ClassVar" not in ast.unparse(each) for each in node.body)
+    assert not missing_sections(node, fields), name
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and each.name in API[name]:
+            is_property = any("property" in ast.unparse(decorator) for decorator in each.decorator_list)
+            assert is_property or not missing_sections(each, fields=False), f"{name}.{each.name}"
 
 
 ARCHITECTURE = (REPOSITORY / "docs" / "architecture.md").read_text()

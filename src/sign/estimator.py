@@ -142,11 +142,38 @@ class SIGNClassifier:
         self.seed, self.store, self.folder, self.memory, self.overrides = seed, store, folder, memory, overrides
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; ``deep`` is there for scikit-learn."""
+        """Return the parameters of the estimator.
+
+        Parameters
+        ----------
+        deep
+            Without effect; scikit-learn passes it.
+
+        Returns
+        -------
+        dict
+            Parameters by name.
+        """
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Set some parameters; the next :meth:`fit` uses them."""
+        """Set some parameters; the next :meth:`fit` uses them.
+
+        Parameters
+        ----------
+        params
+            Parameters by name.
+
+        Returns
+        -------
+        SIGNClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        SignError
+            If there is no such parameter.
+        """
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -161,6 +188,16 @@ class SIGNClassifier:
 
     def fit(self, graph: Graph) -> Self:
         """Compute the hops of a graph and train on its splits; the best checkpoint is kept.
+
+        Parameters
+        ----------
+        graph
+            A graph with labels, and with training and validation nodes.
+
+        Returns
+        -------
+        SIGNClassifier
+            The estimator itself.
 
         Raises
         ------
@@ -178,12 +215,17 @@ class SIGNClassifier:
         return self._trained(settings, folder, metrics)
 
     def predict(self, graph: Graph) -> Array:
-        """Return the class of each node, or a 0/1 matrix with one column per label.
+        """Predict the class of each node.
 
         Parameters
         ----------
         graph
             Any graph with the features that the model was trained on; it needs no labels.
+
+        Returns
+        -------
+        numpy.ndarray
+            One class per node, or a 0/1 matrix with one column per label.
         """
         values = self._scores(graph, embed=False)
         if self._model.multilabel:
@@ -192,16 +234,38 @@ class SIGNClassifier:
         return predicted
 
     def predict_proba(self, graph: Graph) -> Array:
-        """Return the probability of each class, or of each label, for each node."""
+        """Predict the probability of each class, or of each label.
+
+        Parameters
+        ----------
+        graph
+            Any graph with the features that the model was trained on; it needs no labels.
+
+        Returns
+        -------
+        numpy.ndarray
+            One row per node, with one column per class or label.
+        """
         values = self._scores(graph, embed=False)
         return probabilities(values, self._model.multilabel)
 
     def embed(self, graph: Graph) -> Array:
-        """Return the last hidden layer, which the output layer reads, for each node."""
+        """Compute the last hidden layer, which the output layer reads.
+
+        Parameters
+        ----------
+        graph
+            Any graph with the features that the model was trained on; it needs no labels.
+
+        Returns
+        -------
+        numpy.ndarray
+            One row per node.
+        """
         return self._scores(graph, embed=True)
 
     def score(self, graph: Graph, split: str = "test") -> float:
-        """Return the accuracy on a split of a graph, or the micro-F1 of several labels.
+        """Measure the accuracy on a split of a graph, or the micro-F1 of several labels.
 
         Parameters
         ----------
@@ -209,6 +273,11 @@ class SIGNClassifier:
             A graph with labels, and with the features that the model was trained on.
         split
             ``train``, ``val`` or ``test``.
+
+        Returns
+        -------
+        float
+            The accuracy or micro-F1.
         """
         model = self._fitted(graph)
         if split not in SPLITS:
@@ -218,7 +287,13 @@ class SIGNClassifier:
         return metrics[f"{split}/{'micro_f1' if model.multilabel else 'accuracy'}"]
 
     def save(self, folder: str | Path) -> None:
-        """Save the model as a run folder, which the commands for trained runs read as well."""
+        """Save the model as a run folder, which the commands for trained runs read as well.
+
+        Parameters
+        ----------
+        folder
+            A new or empty folder.
+        """
         self._fitted()
         target = Path(folder).expanduser()
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -241,6 +316,11 @@ class SIGNClassifier:
             The run folder; it stays where it is.
         store, memory
             As of the estimator.
+
+        Returns
+        -------
+        SIGNClassifier
+            A trained estimator.
         """
         trained = TrainedRun(run=str(folder)).folder
         cfg = saved_config(trained)

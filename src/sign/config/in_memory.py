@@ -103,6 +103,11 @@ def load_dataset(name: str, **settings: Any) -> Graph:
     settings
         Settings of the data set, such as ``data_dir="data"``.
 
+    Returns
+    -------
+    Graph
+        The graph with its features, labels and splits.
+
     Raises
     ------
     SignError

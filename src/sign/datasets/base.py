@@ -11,7 +11,16 @@ from sign.validation import Validated, check_name
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Validated, ABC):
-    """A source of one graph; ``inductive`` selects the protocol (``sign.graph.classification``)."""
+    """A source of one graph.
+
+    Parameters
+    ----------
+    name
+        The name of the data set in folders and tables.
+    inductive
+        The protocol: whether training rows see the graph of the training nodes only
+        (``sign.graph.classification``).
+    """
 
     name: str
     inductive: bool = False
@@ -22,14 +31,32 @@ class Dataset(Validated, ABC):
 
     @abstractmethod
     def load(self) -> Graph:
-        """Read or generate the graph."""
+        """Read or generate the graph.
+
+        Returns
+        -------
+        Graph
+            The graph with its features, labels and splits.
+        """
 
     def load_for_prediction(self) -> Graph:
-        """Read or generate the graph; labels and splits, where they are missing, are not an error."""
+        """Read or generate the graph for scoring.
+
+        Returns
+        -------
+        Graph
+            The graph; missing labels and splits are not an error.
+        """
         return self.load()
 
     def content_digest(self) -> str | None:
-        """Hash of the user's own files that the graph is read from; None where the settings determine the graph."""
+        """Hash the user's own files that the graph is read from.
+
+        Returns
+        -------
+        str or None
+            The hash; None where the settings determine the graph.
+        """
         return None
 
     def classification(self, feature_scaling: str | FeatureScaling) -> NodeClassification:

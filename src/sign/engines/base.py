@@ -22,8 +22,15 @@ NodeRows: TypeAlias = Array | None  # sorted nodes; None stands for all
 class Block(NamedTuple):
     """Values of one power, for a slice of the used rows and a slice of the columns.
 
-    ``values`` are float32, or already rounded to the type of the store; they may be a view that is valid until the
-    next block is requested.
+    Parameters
+    ----------
+    power
+        The exponent.
+    rows, columns
+        Where the values belong.
+    values
+        float32, or already rounded to the type of the store; they may be a view that is valid until the next block is
+        requested.
     """
 
     power: int
@@ -61,16 +68,34 @@ class KnownRows:
 
 @dataclass(frozen=True)
 class Diffusion:
-    """Powers of an operator, X_k = B X_{k-1}, that an engine computes one after the other."""
+    """Powers of an operator, X_k = B X_{k-1}, that an engine computes one after the other.
+
+    Parameters
+    ----------
+    operator, matrix
+        The operator, and its matrix for the graph.
+    x
+        What the first power is computed from.
+    rows
+        For each power, in ascending order, the rows that later powers or the result read.
+    wanted
+        The powers that are yielded.
+    used
+        The rows of the wanted powers that are yielded.
+    dtype
+        The type of the store; every power is rounded to it before the next is computed.
+    known
+        Rows that are copied, for engines with ``copies_rows``.
+    """
 
     operator: Operator
-    matrix: Matrix  # of the operator, for the graph
-    x: FeatureSource  # what the first power is computed from
-    rows: Mapping[int, NodeRows]  # for each power, in ascending order, the rows that later powers or the result read
-    wanted: Collection[int]  # the powers that are yielded
-    used: NodeRows = None  # the rows of the wanted powers that are yielded
-    dtype: str = "float32"  # of the store; every power is rounded to it before the next is computed
-    known: Mapping[int, KnownRows] = field(default_factory=dict)  # rows that are copied, for engines with `copies_rows`
+    matrix: Matrix
+    x: FeatureSource
+    rows: Mapping[int, NodeRows]
+    wanted: Collection[int]
+    used: NodeRows = None
+    dtype: str = "float32"
+    known: Mapping[int, KnownRows] = field(default_factory=dict)
 
     @property
     def columns(self) -> int:
@@ -88,8 +113,11 @@ class Diffusion:
 class Engine(Validated, ABC):
     """Multiplies sparse matrices by node features.
 
-    ``memory`` bounds the resident memory while hops are computed, such as 4GB; null is a share of what the machine
-    and its control group have left.
+    Parameters
+    ----------
+    memory
+        Bounds the resident memory while hops are computed, such as 4GB; None is a share of what the machine and its
+        control group have left.
     """
 
     memory: str | None = None
@@ -126,15 +154,38 @@ class Engine(Validated, ABC):
         return count_motifs(motif, csr)
 
     def powers(self, diffusion: Diffusion) -> Generator[Block]:
-        """Yield the wanted powers in blocks, each power as soon as it is computed; by products, unless overridden."""
+        """Compute the wanted powers, by products unless a subclass overrides this.
+
+        Parameters
+        ----------
+        diffusion
+            The operator, and the powers and rows that are wanted.
+
+        Yields
+        ------
+        Block
+            Parts of the wanted powers, each power as soon as it is computed.
+        """
         from sign.engines.powers import by_products
 
         return by_products(self, diffusion)
 
     @abstractmethod
     def product(self, matrix: Matrix, x: Floats, rows: NodeRows = None, out: Floats | None = None) -> Floats:
-        """Return ``matrix @ x`` in float32, in ``out`` if it is given.
+        """Multiply a matrix by node features.
 
-        With ``rows``, other rows of the result may have any content, and rows of ``x`` that the requested ones do not
-        need are not read.
+        Parameters
+        ----------
+        matrix, x
+            The factors; ``x`` has one row per node.
+        rows
+            The rows of the result that are needed, None for all. Others may have any content, and rows of ``x`` that
+            the needed ones do not depend on are not read.
+        out
+            The array of the result; None for a new one.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``matrix @ x`` in float32.
         """

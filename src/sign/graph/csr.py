@@ -47,11 +47,19 @@ class ConflictingWeights(SignError):
 
 @dataclass(frozen=True, eq=False)
 class CSR:
-    """A square sparse matrix in CSR format; ``weights=None`` means that all entries are one.
+    """A square sparse matrix in CSR format.
 
     Columns are sorted and unique within a row, so equal matrices have equal arrays and digests. The arrays may be
-    memory-mapped: they are read in windows of rows. ``listed_edges`` is the number of edges that
-    :meth:`from_edges` received, before duplicates were merged.
+    memory-mapped: they are read in windows of rows.
+
+    Parameters
+    ----------
+    indptr, indices
+        Where each row begins, and its columns.
+    weights
+        The values; None if all entries are one.
+    listed_edges
+        The number of edges that :meth:`from_edges` received, before duplicates were merged.
     """
 
     indptr: NDArray[np.int64]
@@ -91,10 +99,32 @@ class CSR:
         both: bool = False,
         combine: Combine = "sum",
     ) -> "CSR":
-        """Build the matrix with an entry (source, target) per edge and, with ``both``, its reverse.
+        """Build the matrix with an entry (source, target) per edge.
 
-        Duplicate edges become one entry: 1 without weights, otherwise their weights are combined; with
-        ``combine="error"`` they must be equal, or :class:`ConflictingWeights` is raised.
+        Parameters
+        ----------
+        source, target
+            The ends of the edges.
+        nodes
+            Number of rows, and of columns.
+        weights
+            One positive number per edge; None if all are one.
+        both
+            Whether each edge has an entry (target, source), too.
+        combine
+            What becomes of the weights of duplicate edges, which are merged.
+
+        Returns
+        -------
+        CSR
+            The matrix.
+
+        Raises
+        ------
+        ConflictingWeights
+            If duplicate edges have different weights and ``combine`` is ``"error"``.
+        SignError
+            If an end is no node, or a weight is not positive and finite.
         """
         from sign.graph.build_kernels import RULES, close_gaps, place_edges, sort_rows
 

@@ -18,9 +18,19 @@ from sign.system.hashing import digest
 class SparseFeatures:
     """Sparse node features, such as bags of words, in CSR format; indexing returns dense blocks.
 
-    ``values=None`` means that all entries are one: binary features need no array of values, which
-    ``scipy.sparse`` would require. Columns are unique within a row.
+    Binary features need no array of values, which ``scipy.sparse`` would require.
 
+    Parameters
+    ----------
+    indptr, indices
+        Where each row begins, and its columns, which are unique within a row.
+    columns
+        Number of columns.
+    values
+        The values; None if all entries are one.
+
+    Examples
+    --------
     >>> words = SparseFeatures(np.array([0, 2, 3]), np.array([0, 2, 1]), columns=3)
     >>> words[:2]
     array([[1., 0., 1.],

@@ -119,6 +119,16 @@ class Graph:
         class_names, feature_names, node_ids
             What classes, features and nodes are called. Without ``class_names``, labels that are text name them.
 
+        Returns
+        -------
+        Graph
+            The graph.
+
+        Raises
+        ------
+        SignError
+            If shapes, types or values are inconsistent.
+
         Examples
         --------
         >>> graph = Graph.from_edges([[0, 1, 2], [1, 2, 3]], np.eye(4), ["a", "b", "a", None], train=[0, 1], val=[2])
@@ -150,9 +160,18 @@ class Graph:
     def from_pyg(cls, data: Any, **options: Any) -> "Graph":
         """Build a graph from a ``Data`` object of PyG.
 
-        Its ``x``, ``edge_index`` or ``adj_t``, ``edge_weight``, ``y``, ``train_mask``, ``val_mask``, ``test_mask``
-        and, if present, ``class_names``, ``feature_names`` and ``node_ids`` are used. ``options`` are those of
-        :meth:`from_edges`, and replace what the object has.
+        Parameters
+        ----------
+        data
+            The object. Its ``x``, ``edge_index`` or ``adj_t``, ``edge_weight``, ``y``, ``train_mask``, ``val_mask``,
+            ``test_mask`` and, if present, ``class_names``, ``feature_names`` and ``node_ids`` are used.
+        options
+            Those of :meth:`from_edges`, which replace what the object has.
+
+        Returns
+        -------
+        Graph
+            The graph.
         """
         from sign.graph.build import pyg_arguments
 
@@ -172,6 +191,8 @@ class Graph:
 
         Parameters
         ----------
+        g
+            The graph of networkx.
         features, labels, split
             The attributes of nodes with a number or a row of numbers, a label, and ``train``, ``val`` or ``test``;
             labels and splits may be missing.
@@ -179,6 +200,11 @@ class Graph:
             The attribute of edges with their weight; where it is missing, the weight is one.
         options
             Those of :meth:`from_edges`, which replace what the graph has.
+
+        Returns
+        -------
+        Graph
+            The graph.
         """
         from sign.graph.build import networkx_arguments
 
@@ -213,7 +239,18 @@ class Graph:
         return self.features.digest if isinstance(self.features, SparseFeatures) else digest(self.features)
 
     def nodes_of(self, split: str) -> Array:
-        """Return the nodes of ``train``, ``val`` or ``test``."""
+        """Select the nodes of a split.
+
+        Parameters
+        ----------
+        split
+            ``train``, ``val`` or ``test``.
+
+        Returns
+        -------
+        numpy.ndarray
+            Sorted node indices.
+        """
         nodes: Array = getattr(self, split)
         return nodes
 

@@ -17,6 +17,15 @@ class Matrix:
     r"""The matrix :math:`\mathrm{diag}(l)\,(W + \lambda I)\,\mathrm{diag}(r)` that an engine multiplies.
 
     Normalisation and self-loops are applied during the product: the entries are not copied.
+
+    Parameters
+    ----------
+    csr
+        The adjacency W.
+    left, right
+        The scaling factors l and r; None for ones.
+    self_loop
+        The weight λ.
     """
 
     csr: CSR
@@ -34,7 +43,13 @@ class Matrix:
                 )
 
     def to_scipy(self) -> "scipy.sparse.csr_array":
-        """Convert to scipy, with the factors multiplied out."""
+        """Convert to scipy.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            The matrix with the factors multiplied out.
+        """
         import scipy.sparse
 
         identity = scipy.sparse.eye_array(self.csr.nodes, dtype=np.float32, format="csr")

@@ -24,8 +24,16 @@ class NormalizedAdjacency(Operator):
     ===========  ======================================================  =============================
 
     :math:`\tilde D` are the row sums of :math:`W + I`. An isolated node has a row of zeros, except with ``gcn``.
-    ``drop_edges`` removes that fraction of the edges, drawn with ``drop_seed``, before normalisation.
 
+    Parameters
+    ----------
+    normalization
+        One of the names above.
+    drop_edges, drop_seed
+        The fraction of the edges that is removed before normalisation, and the seed they are drawn with.
+
+    Examples
+    --------
     >>> from sign.testing import path
     >>> NormalizedAdjacency().matrix(path(2)).to_scipy().toarray().round(6)
     array([[0.5, 0.5],

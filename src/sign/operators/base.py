@@ -20,14 +20,32 @@ class Product(Protocol):
     """An engine's product."""
 
     def __call__(self, matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
-        """Return ``matrix @ x``; ``out`` may be overwritten with the result."""
+        """Multiply a matrix by node features.
+
+        Parameters
+        ----------
+        matrix, x
+            The factors; ``x`` has one row per node.
+        out
+            An array that may be overwritten with the result.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``matrix @ x`` as float32.
+        """
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A sum of Chebyshev polynomials of a matrix, with coefficients ``terms``.
+    """A sum of Chebyshev polynomials of a matrix.
 
-    With ``normalized``, each row of the result is divided by the same sum applied to a column of ones.
+    Parameters
+    ----------
+    terms
+        The coefficients.
+    normalized
+        Divide each row of the result by the same sum applied to a column of ones.
     """
 
     terms: tuple[float, ...]
@@ -65,14 +83,40 @@ class Operator(Validated, ABC):
 
     @abstractmethod
     def matrix(self, graph: Graph) -> Matrix:
-        """Return the sparse matrix that products multiply by, for one graph."""
+        """Build the sparse matrix that products multiply by.
+
+        Parameters
+        ----------
+        graph
+            The graph; the operator reads its edges only.
+
+        Returns
+        -------
+        Matrix
+            An adjacency with its scaling factors.
+        """
 
     def matrix_by(self, graph: Graph, count: MotifCounter) -> Matrix:
         """Return the same matrix, with motifs counted by ``count``; operators that count motifs override this."""
         return self.matrix(graph)
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
-        """Return B x, computed by ``product``. Operators that are not one product override this."""
+        """Compute B x. Operators that are not one product override this.
+
+        Parameters
+        ----------
+        matrix
+            The result of :meth:`matrix`.
+        x
+            Node features, one row per node.
+        product
+            The product of an engine.
+
+        Returns
+        -------
+        numpy.ndarray
+            B x as float32.
+        """
         return product(matrix, x)
 
     @property
@@ -96,7 +140,18 @@ class Operator(Validated, ABC):
         return 2 if self.is_one_product else 6
 
     def resolve(self, inductive: bool) -> Self:
-        """Return the operator with every field set that depends on the protocol."""
+        """Set every field that depends on the protocol.
+
+        Parameters
+        ----------
+        inductive
+            Whether the data set is inductive.
+
+        Returns
+        -------
+        Operator
+            The operator itself if nothing depends on it.
+        """
         return self
 
     def describe(self) -> dict[str, Any]:

@@ -12,9 +12,15 @@ from sign.validation import Range
 class CliqueAdjacency(MotifAdjacency):
     r"""Row-normalised :math:`w_{ij}\,c_{ij}`, where :math:`c_{ij}` counts the cliques of ``size`` nodes with ij.
 
-    Size 3 is the triangle. Self-loops are removed. Cliques are enumerated, so large sizes are for small or sparse
-    graphs.
+    Self-loops are removed. Cliques are enumerated, so large sizes are for small or sparse graphs.
 
+    Parameters
+    ----------
+    size
+        Nodes of a clique; 3 is the triangle.
+
+    Examples
+    --------
     >>> from sign.testing import graph_of
     >>> edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (4, 2)]
     >>> CliqueAdjacency(size=4).matrix(graph_of(edges, 5)).to_scipy().toarray()[4].tolist()

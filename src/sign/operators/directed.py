@@ -14,8 +14,17 @@ class DirectedAdjacency(Operator):
     r"""Row-normalised :math:`D^{-1} W_d`, or with ``transposed`` :math:`D_⊤^{-1} W_d^⊤`, without self-loops.
 
     Row i averages the nodes that i points to; transposed, the nodes that point to i. A node without such
-    edges has a row of zeros. ``drop_edges`` removes that fraction of the edges, drawn with ``drop_seed``.
+    edges has a row of zeros.
 
+    Parameters
+    ----------
+    transposed
+        Against the direction of the edges.
+    drop_edges, drop_seed
+        The fraction of the edges that is removed, and the seed they are drawn with.
+
+    Examples
+    --------
     >>> from sign.testing import graph_of
     >>> chain = graph_of([(0, 1), (1, 2)], 3, directed=True)
     >>> DirectedAdjacency().matrix(chain).to_scipy().toarray()

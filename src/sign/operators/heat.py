@@ -18,10 +18,18 @@ from sign.validation import Range
 class HeatKernel(Operator):
     r"""The heat kernel :math:`e^{-τΔ} = e^{-τ}\,e^{τA}` with :math:`Δ = I - A`, :math:`A = D^{-1/2} W D^{-1/2}`.
 
-    Applied to the features as a Chebyshev expansion of :math:`e^{-τ(1-t)}`, to an error of ``tolerance`` in the
-    spectral norm: about :math:`\sqrt{2τ\ln(1/ε)}` products for large τ. The k-th power is diffusion for kτ.
+    Applied to the features as a Chebyshev expansion of :math:`e^{-τ(1-t)}`. The k-th power is diffusion for kτ.
     The features of an isolated node decay by :math:`e^{-τ}`, as Δ is 1 there.
 
+    Parameters
+    ----------
+    time
+        The diffusion time τ.
+    tolerance
+        The error ε in the spectral norm, for which large τ take about :math:`\sqrt{2τ\ln(1/ε)}` products.
+
+    Examples
+    --------
     >>> from sign.testing import path, product
     >>> heat = HeatKernel(time=1.0, tolerance=1e-7)
     >>> heat.apply(heat.matrix(path(2)), np.eye(2, dtype=np.float32), product).round(4)

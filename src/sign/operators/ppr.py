@@ -22,8 +22,7 @@ class PersonalizedPageRank(Operator):
     r"""Random-walk normalised PPR: :math:`D_S^{-1} S` with :math:`S = α\,(I - (1-α)\,T)^{-1}`.
 
     :math:`T = \tilde D^{-1/2}(W + I)\tilde D^{-1/2}` is the symmetrically normalised transition matrix and
-    :math:`D_S` are the row sums of :math:`S`. ``alpha: null`` uses the paper's restart probability: 0.01 for
-    inductive and 0.05 for transductive data sets. The two methods give different operators:
+    :math:`D_S` are the row sums of :math:`S`. The two methods give different operators:
 
     ``solve``
         computes the formula. :math:`S` is never formed: a Chebyshev expansion of :math:`α/(1-(1-α)t)` is applied
@@ -35,6 +34,19 @@ class PersonalizedPageRank(Operator):
         ``top_k`` largest are (never the node itself), and rows are normalised. It is local: far nodes, whose
         weights are small but many, are cut off, so each row is an average over a neighbourhood of bounded size.
 
+    Parameters
+    ----------
+    method
+        ``solve`` or ``push``.
+    alpha
+        The restart probability α; None for the paper's, 0.01 for inductive and 0.05 for transductive data sets.
+    tolerance
+        The error of ``solve``.
+    epsilon, threshold, top_k
+        When ``push`` stops, and which entries it keeps; zero keeps all.
+
+    Examples
+    --------
     >>> from sign.testing import path, product
     >>> full = PersonalizedPageRank(alpha=0.5, tolerance=1e-7)
     >>> operator = full.matrix(path(2))

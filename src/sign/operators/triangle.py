@@ -15,10 +15,16 @@ from sign.operators.motif import MotifAdjacency
 class TriangleAdjacency(MotifAdjacency):
     r"""Row-normalised :math:`w_{ij}\,t_{ij}`, where :math:`t_{ij}` is the number of triangles the edge ij is in.
 
-    A node without triangles has a row of zeros. With ``keep_self_loops`` the self-loops of the data set are used, as
-    in the paper's appendix for PPI: :math:`t_{ij} = |N(i) ∩ N(j)|`, where a node with a self-loop is its own
-    neighbour. Otherwise self-loops are removed first.
+    A node without triangles has a row of zeros.
 
+    Parameters
+    ----------
+    keep_self_loops
+        Use the self-loops of the data set, as in the paper's appendix for PPI: :math:`t_{ij} = |N(i) ∩ N(j)|`, where a
+        node with a self-loop is its own neighbour. Otherwise self-loops are removed first.
+
+    Examples
+    --------
     >>> from sign.testing import graph_of
     >>> kite = graph_of([(0, 1), (1, 2), (2, 0), (2, 3)], 4)
     >>> TriangleAdjacency().matrix(kite).to_scipy().toarray()
