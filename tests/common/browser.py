@@ -1,28 +1,12 @@
 """Headless Chromium: the contents, console messages and screenshot of a page."""
 
 import re
-import shutil
-import subprocess
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
+import chromium
 import pytest
-
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-QUIET = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--enable-logging=stderr",
-    "--virtual-time-budget=2000",
-]
 
 
 @dataclass
@@ -43,19 +27,10 @@ class View:
 
 def look(page: Path, folder: Path, view: str = "", size: tuple[int, int] = (1400, 1000)) -> View:
     """Open ``page#view`` in headless Chromium; skips the test where there is none."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is installed")
+    if chromium.program() is None:
+        pytest.skip(f"no browser: none of {', '.join(chromium.PROGRAMS)} is installed")
     image = folder / f"{re.sub('[^a-z0-9]+', '-', view.lower())}-{size[0]}.png"
-    window = [f"--user-data-dir={folder / 'profile'}", "--window-size={},{}".format(*size)]
-    result = subprocess.run(
-        [program, *QUIET, *window, f"--screenshot={image}", "--dump-dom", f"{page.resolve().as_uri()}#{view}"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    shutil.rmtree(folder / "profile", ignore_errors=True)
-    assert result.returncode == 0, result.stderr
+    result = chromium.open_page(f"{page.resolve().as_uri()}#{view}", image, size, "--dump-dom")
     reader = _Reader()
     reader.feed(result.stdout)
     console = [line for line in result.stderr.splitlines() if "CONSOLE" in line]

@@ -1,6 +1,7 @@
 """The page in a real browser: contents, filters and sorting by URL, interaction, light and dark theme."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,10 @@ document.querySelector("#curves .legend button").click();
 const svg = document.querySelector("#results svg");
 const dot = svg.querySelector(".seed").getBoundingClientRect();
 svg.dispatchEvent(new PointerEvent("pointermove", { clientX: dot.x + 3, clientY: dot.y + 3 }));
+"""
+HIGHEST_ROW = """
+const rows = [...document.querySelectorAll("#table-results tr, #table-runs tr")];
+document.body.append(`highest row: ${Math.max(...rows.map((row) => row.offsetHeight))}`);
 """
 pytestmark = pytest.mark.browser
 MARKUP = "<script>document.title='broken'</script>"
@@ -125,6 +130,21 @@ def test_clicks_sort_tables_and_hide_curves_and_hovering_shows_the_tooltip(page:
     assert "seed " in view.tip
     assert view.pressed.count("false") == 2  # the group is hidden in both figures
     assert "4 of 7 runs" in view.text
+
+
+def test_on_a_phone_rows_stay_low_and_the_trials_of_a_search_share_a_line_of_the_legend(tmp_path: Path) -> None:
+    runs = tmp_path / "outputs"
+    make_run(runs / "run", "communities-1000000-nodes-inductive", score=0.7)
+    for trial in range(5):
+        make_run(runs / f"trial-{trial}", "cora", job_type="search", learning_rate=0.1 / (trial + 1))
+    page = Report.read([runs]).write(tmp_path / "report")
+    page.write_text(page.read_text() + f"<script>{HIGHEST_ROW}</script>")
+    view = look(page, tmp_path, size=(390, 3000))
+    assert view.console == []
+    assert int(re.search(r"highest row: (\d+)", view.text)[1]) < 120
+    legends = 2 * 2  # of learning curves and of scores against seconds, for both data sets
+    assert len(view.pressed) == legends
+    assert "SIGN(4,0,1) · trials of a search" in view.text
 
 
 def test_light_theme_is_dark_on_light_and_dark_theme_light_on_dark(page: Path, light: View) -> None:

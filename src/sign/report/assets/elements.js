@@ -20,11 +20,13 @@ const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count ==
 
 // The first colour unused by other groups of the data set: six that colour-blind readers can distinguish, then dashes.
 const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
-const labels = [...new Set(DATA.groups.map((group) => group.label))];
+// The trials of a search share one style and one entry of the legend: there may be hundreds.
+const lineOf = (group) => (group.job_type === "search" ? `${group.model} · trials of a search` : group.label);
+const labels = [...new Set(DATA.groups.map(lineOf))];
 const styleOf = new Map();
 for (const label of labels) {
-  const datasets = new Set(DATA.groups.filter((group) => group.label === label).map((group) => group.dataset));
-  const beside = DATA.groups.filter((group) => datasets.has(group.dataset)).map((group) => styleOf.get(group.label)?.index);
+  const datasets = new Set(DATA.groups.filter((group) => lineOf(group) === label).map((group) => group.dataset));
+  const beside = DATA.groups.filter((group) => datasets.has(group.dataset)).map((group) => styleOf.get(lineOf(group))?.index);
   let index = 0;
   while (beside.includes(index)) index += 1;
   styleOf.set(label, { index, colour: `var(--c${index % 6})`, dash: DASHES[Math.floor(index / 6) % DASHES.length] });

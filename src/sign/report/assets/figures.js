@@ -59,14 +59,14 @@ function drawResults(host) {
 function drawCurves(host, choice, against) {
   const runs = DATA.runs.filter((run) => runMatches(run) && drawnMetric(run, choice));
   const panelOf = (run) => `${run.dataset} · ${drawnMetric(run, choice)}`;
-  const labelsOf = (name) => new Set(runs.filter((run) => panelOf(run) === name).map((run) => DATA.groups[run.group].label));
+  const labelsOf = (name) => new Set(runs.filter((run) => panelOf(run) === name).map((run) => lineOf(DATA.groups[run.group])));
   panels(host, runs, panelOf, (plot, own) => {
     const metric = drawnMetric(own[0], choice);
-    const visible = own.filter((run) => !hidden.has(DATA.groups[run.group].label));
+    const visible = own.filter((run) => !hidden.has(lineOf(DATA.groups[run.group])));
     const shown = thinned(visible);
     const series = shown.map((run) => {
-      const label = DATA.groups[run.group].label;
-      return { label, note: `seed ${run.seed}`, x: run.curve[against], y: run.curve.metrics[metric], ...styleOf.get(label) };
+      const { label } = DATA.groups[run.group];
+      return { label, note: `seed ${run.seed}`, x: run.curve[against], y: run.curve.metrics[metric], ...styleOf.get(lineOf(DATA.groups[run.group])) };
     });
     const xLabel = against === "epoch" ? "epoch" : "seconds";
     const log = against === "seconds" && state.scale === "log";
