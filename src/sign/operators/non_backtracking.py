@@ -20,8 +20,17 @@ class NonBacktrackingWalks(Operator):
     product of the weights of its edges; self-loops are removed.
 
     The walks are followed one by one, so that no rounding cancels: the time is their number, :math:`\sum_i d_i^2` for
-    length 2, and the matrix has an entry for each pair of ends. ``top_k`` keeps only the k largest weights of each row.
+    length 2, and the matrix has an entry for each pair of ends.
 
+    Parameters
+    ----------
+    length
+        The number k of edges of a walk.
+    top_k
+        Keep only as many of the largest weights of each row; zero keeps all.
+
+    Examples
+    --------
     >>> from sign.testing import path
     >>> NonBacktrackingWalks().matrix(path(4)).to_scipy().toarray()
     array([[0., 0., 1., 0.],
