@@ -136,6 +136,7 @@ def settings_of(section: str) -> set[str]:
     known = {key for file in (CONF / section).glob("*.yaml") for key in yaml.safe_load(file.read_text())}
     known |= set(yaml.safe_load((CONF / "train.yaml").read_text()).get(section) or {})
     if section == "model":
+        known |= settings_of("hops")
         known |= {f"operators.{letter}.{field}" for letter in "pstdf" for field in settings_of("operator")}
     return known - {"defaults"}
 

@@ -29,11 +29,11 @@ def write_files(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "commands",
-    [COMMANDS[:1], [*COMMANDS[1:2], *COMMANDS[3:]], COMMANDS[2:3]],
-    ids=["operator", "dataset-engine", "model"],
+    [COMMANDS[:1], [*COMMANDS[1:3], *COMMANDS[4:]], COMMANDS[3:4]],
+    ids=["operator", "dataset-head-engine", "model"],
 )
 def test_a_recipe_runs_as_it_is_written(commands: list[str], tmp_path: Path) -> None:
-    """The data set and the engine are run by one command, which has the overrides of both."""
+    """The data set, the head and the engine are run by one command, which has the overrides of all."""
     write_files(tmp_path)
     (trust,) = {shlex.split(command)[0] for command in commands}
     overrides = list(dict.fromkeys(word for command in commands for word in shlex.split(command)[3:]))
@@ -54,5 +54,5 @@ def test_a_configuration_alone_cannot_name_foreign_code(tmp_path: Path) -> None:
 
 
 def test_there_is_a_recipe_for_each_part() -> None:
-    assert len(COMMANDS) == 4
+    assert len(COMMANDS) == 5
     assert all(command.startswith("SIGN_TRUST=my_sign python src/train.py") for command in COMMANDS)

@@ -24,7 +24,8 @@ CHANCE = 0.25
 
 
 def test_every_system_is_tested() -> None:
-    models = [file.stem for file in (CONF / "model").glob("*.yaml") if "_target_" in OmegaConf.load(file)]
+    targets = {file.stem: str(OmegaConf.load(file).get("_target_")) for file in (CONF / "model").glob("*.yaml")}
+    models = [model for model, target in targets.items() if target.startswith("sign.baselines.")]
     assert sorted(models) == sorted(SYSTEMS)
 
 

@@ -41,6 +41,8 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
         chosen = f"dataset={name}" if group.endswith("tpe_for") else f"model={name}"
         override, *others = group.replace("/", "=").removesuffix("_for"), chosen
         group = "hparams_search"
+    if group == "hops":
+        override, group = f"hops@model={name}", "model"
     if group == "dataset" and "path: ???" in (CONF / file).read_text():
         others = [f"dataset.path={tmp_path}"]
     assert group in (*GROUPS, *OF_HYDRA, "operator"), f"nothing composes conf/{file}"

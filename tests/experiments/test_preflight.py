@@ -16,13 +16,13 @@ from sign.errors import FieldError, SignError
 from sign.experiments.preflight import CheckpointError, check_checkpoint, check_data, check_settings
 from sign.graph.classification import NodeClassification
 from sign.graph.feature_scaling import FeatureScaling
-from sign.models.architecture import Architecture
+from sign.models.sign import SIGN
 from sign.training.settings import Training, ValidationMetric
 from sign.training.task import SIGNTask
 
 Configured = Callable[..., Settings]
 TWO_RANKS = ("trainer=cpu", "trainer.devices=2")
-ARCHITECTURE = Architecture(1, 4, 1, 4, "relu", 0.0, 0.0, batch_norm=True)
+ARCHITECTURE = SIGN(1, 4, 1, 4, "relu", 0.0, 0.0, batch_norm=True)
 TRAINING = Training(0.01, 0.0, 8, 1, 1, "val/loss")
 
 
@@ -39,8 +39,8 @@ def data(multilabel: bool = False, **sizes: int) -> NodeClassification:
 
 
 def task(**changes: Any) -> SIGNTask:
-    fields = {"features": 3, "branches": ["X", "p1"], "classes": 2, "multilabel": False}
-    return SIGNTask(**(fields | {"architecture": asdict(ARCHITECTURE), "training": asdict(TRAINING)} | changes))
+    fields = {"features": 3, "hops": {"X": 3, "p1": 3}, "classes": 2, "multilabel": False}
+    return SIGNTask(**(fields | {"architecture": ARCHITECTURE.to_plain(), "training": asdict(TRAINING)} | changes))
 
 
 def save(file: Path, saved: SIGNTask) -> Path:
@@ -125,11 +125,11 @@ def test_a_checkpoint_of_the_same_network_passes_whatever_its_training(tmp_path:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("features", 5),
-        ("branches", ["X", "t1"]),
+        ("hops", {"X": 5, "p1": 5}),
+        ("hops", {"X": 3, "t1": 3}),
         ("classes", 3),
         ("multilabel", True),
-        ("architecture", asdict(replace(ARCHITECTURE, dropout=0.5))),
+        ("architecture", replace(ARCHITECTURE, dropout=0.5).to_plain()),
     ],
 )
 def test_a_checkpoint_of_another_network_is_refused(tmp_path: Path, name: str, value: Any) -> None:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from sign.models.architecture import Architecture
+from sign.models.networks.sign import SIGNNetwork
 from sign.models.sign import SIGN
 
 
-def architecture(**changes: object) -> Architecture:
+def architecture(**changes: object) -> SIGN:
     settings: dict = {
         "inception_layers": 1,
         "inception_units": 5,
@@ -19,10 +19,14 @@ def architecture(**changes: object) -> Architecture:
         "input_dropout": 0.0,
         "batch_norm": True,
     }
-    return Architecture(**(settings | changes))
+    return SIGN(**(settings | changes))
 
 
-def by_hand(network: SIGN, hops: list[np.ndarray]) -> np.ndarray:
+def hops(count: int, columns: int = 4) -> dict[str, int]:
+    return {f"p{power}" if power else "X": columns for power in range(count)}
+
+
+def by_hand(network: SIGNNetwork, hops: list[np.ndarray]) -> np.ndarray:
     """The paper's formula in numpy, with the network's weights (in evaluation mode)."""
 
     def layers(modules: torch.nn.Sequential, x: np.ndarray) -> np.ndarray:
@@ -51,7 +55,7 @@ def test_it_equals_the_formula(activation: str, batch_norm: bool, layers: tuple[
     settings = architecture(
         activation=activation, batch_norm=batch_norm, inception_layers=layers[0], classification_layers=layers[1]
     )
-    network = SIGN(4, 3, 2, settings)
+    network = settings.network(hops(3), 2)
     rows = torch.randn(7, 12)
     network(rows)  # moves the running statistics of the batch norms away from 0 and 1
     network.eval()
@@ -61,7 +65,7 @@ def test_it_equals_the_formula(activation: str, batch_norm: bool, layers: tuple[
 
 def test_a_small_forward_pass_by_hand() -> None:
     settings = architecture(inception_units=1, classification_layers=0, activation="relu", batch_norm=False)
-    network = SIGN(2, 2, 1, settings)
+    network = settings.network({"X": 2, "p1": 2}, 1)
     weights = [[[1.0, -1.0]], [0.0], [[0.5, 0.5]], [1.0], [[2.0, 3.0]], [-1.0]]
     for parameter, values in zip(network.parameters(), weights, strict=True):
         parameter.data = torch.tensor(values)
@@ -70,7 +74,7 @@ def test_a_small_forward_pass_by_hand() -> None:
 
 
 def test_branches_have_their_layers_in_the_order_of_the_paper() -> None:
-    branch = SIGN(4, 1, 2, architecture(inception_layers=2, activation="relu")).branches[0]
+    branch = architecture(inception_layers=2, activation="relu").network(hops(1), 2).branches[0]
     names = [type(module).__name__ for module in branch]
     assert names == ["Linear", "BatchNorm1d", "ReLU", "Dropout"] * 2
 
@@ -78,7 +82,7 @@ def test_branches_have_their_layers_in_the_order_of_the_paper() -> None:
 def test_dropout_acts_on_input_and_layers_in_training_only() -> None:
     rows = torch.randn(64, 8)
     for change in ({"dropout": 0.5}, {"input_dropout": 0.5}):
-        network = SIGN(4, 2, 3, architecture(batch_norm=False, **change))
+        network = architecture(batch_norm=False, **change).network(hops(2), 3)
         assert not torch.equal(network(rows), network(rows))
         network.eval()
         assert torch.equal(network(rows), network(rows))

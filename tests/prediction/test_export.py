@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import torch
 from sign import __version__
 from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
-from sign.models.architecture import Architecture
+from sign.models.sign import SIGN
 from sign.prediction.evaluate import evaluate
 from sign.prediction.export import export, save
 from sign.prediction.export_metrics import LabelledRows, compare
@@ -44,10 +43,10 @@ def trained(multilabel: bool = False, thresholds: list[float] | None = None, **c
     generator = torch.Generator().manual_seed(1)
     task = SIGNTask(
         features=FEATURES,
-        branches=["X", "p1", "s1"],
+        hops=dict.fromkeys(("X", "p1", "s1"), FEATURES),
         classes=CLASSES,
         multilabel=multilabel,
-        architecture=asdict(Architecture(**architecture)),
+        architecture=SIGN(**architecture).to_plain(),
         training=TRAINING,
         class_names=["a", "b", "c", "d"],
         feature_scaling={"method": "standardize", "dtype": "float32", "mean": [0.5] * 5, "deviation": [2.0] * 5},

@@ -18,7 +18,7 @@ from sign.prediction.settings import Evaluation, Prediction
 def test_a_checkpoint_has_all_that_scoring_needs(tmp_path: Path) -> None:
     run = train(tmp_path, "scaling.features=standardize", "scaling.hops=l2")
     model = TrainedModel.load(run, "last")
-    assert (model.hops, model.features, model.classes) == (["X", "p1"], 1433, 7)
+    assert (model.hops, model.features, model.classes) == ({"X": 1433, "p1": 1433}, 1433, 7)
     assert model.hop_scaling == "l2"
     assert model.feature_scaling.mean is not None
     assert len(model.feature_scaling.mean) == 1433
@@ -57,12 +57,11 @@ def test_a_configuration_of_other_hops_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("activation", ["relu", "prelu"])
 @pytest.mark.parametrize("layers", [0, 1, 2])
 def test_a_network_for_inference_computes_the_same(activation: str, layers: int) -> None:
-    from sign.models.architecture import Architecture
     from sign.models.sign import SIGN
 
     torch.manual_seed(0)
-    architecture = Architecture(layers, 5, layers, 6, activation, 0.5, 0.3, batch_norm=True)  # type: ignore[arg-type]
-    network = SIGN(4, 3, 2, architecture)
+    architecture = SIGN(layers, 5, layers, 6, activation, 0.5, 0.3, batch_norm=True)  # type: ignore[arg-type]
+    network = architecture.network({"X": 4, "p1": 4, "p2": 4}, 2)
     for module in network.modules():
         if isinstance(module, torch.nn.BatchNorm1d):
             torch.nn.init.uniform_(module.running_mean)
@@ -71,6 +70,17 @@ def test_a_network_for_inference_computes_the_same(activation: str, layers: int)
     folded, rows = inference_network(network), torch.randn(7, 12)
     torch.testing.assert_close(folded(rows), network.eval()(rows))
     assert not any(isinstance(module, torch.nn.BatchNorm1d) for module in folded.modules())
+
+
+def test_only_known_heads_are_built_from_a_checkpoint() -> None:
+    from sign.models.architecture import from_plain, heads
+    from sign.models.sign import SIGN
+
+    architecture = SIGN(1, 5, 0, 6, "relu", 0.5, 0.3, batch_norm=True)
+    assert from_plain(architecture.to_plain()) == architecture
+    assert heads()["sign"] is SIGN
+    with pytest.raises(KeyError):
+        from_plain(architecture.to_plain() | {"head": "os.system"})
 
 
 def test_folders_without_a_model_are_refused(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def test_every_setting_of_a_group_has_a_row(group: str) -> None:
     assert sections.keys() == {file.stem for file in (CONF / group).glob("*.yaml")}
     for choice, text in sections.items():
         for name in leaves(yaml.safe_load((CONF / group / f"{choice}.yaml").read_text())):
-            assert f"| `{'' if group == 'operator' else f'{group}.'}{name}` |" in text, f"{group}={choice}: {name}"
+            prefix = {"operator": "", "hops": "model."}.get(group, f"{group}.")
+            assert f"| `{prefix}{name}` |" in text, f"{group}={choice}: {name}"
 
 
 @pytest.mark.parametrize("command", [file.stem for file in sorted(CONF.glob("*.yaml"))])

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from reference.conf_files import ConfFile, group, read
 from reference.hints import allowed, hints_of
-from sign.models.architecture import Architecture
 from sign.search.settings import SearchSettings
 from sign.store.store import Store
 from sign.training.settings import Device, JobType, Scaling, Training
@@ -26,17 +25,14 @@ SECTIONS = {
     "store": hints_of(Store),
     "search": hints_of(SearchSettings) | {"devices": list[int] | None},
 }
-ON_HOPS = {
-    "name": str,
-    "title": str | None,
-    "branches": Literal["all", "last"],
-    **dict.fromkeys("pstdf", Power),
-    **hints_of(Architecture),
-}
+HOPS = {"branches": Literal["all", "last"], **dict.fromkeys("pstdf", Power)}
+NAMES = {"name": str, "title": str | None}
 PATHS = dict.fromkeys(("data_dir", "store_dir", "output_dir"), str)
 GROUPS = {
     "dataset": "The graph whose nodes are classified.",
-    "model": "Operators, their powers and the network; or a system that the paper compares with.",
+    "hops": "Operators and their powers, which every model but the baselines has: `hops@model=default`.",
+    "model": "The network on rows of hops, with the [operators and their powers](hops.md); or a system that the paper "
+    "compares with.",
     "operator": "Linear maps B. A model names one for each letter, and a choice replaces it: "
     "`operator@model.operators.p=laplacian`. The settings are those of `model.operators.<letter>`.",
     "engine": "Where the products B · X run.",
@@ -72,7 +68,7 @@ def group_page(name: str, description: str) -> str:
     if len(choices) > 1:
         lines += ["", f"| `{name}=` | |", "| --- | --- |"]
         lines += [f"| [`{choice.name}`](#{choice.name.lower()}) | {escape(choice.description)} |" for choice in choices]
-    prefix = "" if name == "operator" else f"{name}."
+    prefix = {"operator": "", "hops": "model."}.get(name, f"{name}.")
     for choice in choices:
         lines += ["", f"## `{choice.name}`", "", *_choice(name, prefix, choice)]
     return "\n".join([*lines, ""])
@@ -94,8 +90,10 @@ def group_hints(name: str, choice: ConfFile) -> Mapping[str, Any]:
     """Return the annotations of the settings of a choice."""
     if choice.target:
         null = {"name": str | None} if choice.settings.get("name", "") is None else {}  # the class finds a name itself
-        return hints_of(choice.target) | null
-    return {"model": ON_HOPS, "trainer": hints_of(Device), "paths": PATHS}[name]
+        return (NAMES if name == "model" else {}) | hints_of(choice.target) | null
+    if choice.base and name == "model":
+        return HOPS | group_hints(name, read(f"{name}/{choice.base}"))
+    return {"hops": HOPS, "trainer": hints_of(Device), "paths": PATHS}[name]
 
 
 def experiments_page() -> str:

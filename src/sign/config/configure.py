@@ -21,7 +21,7 @@ from sign.baselines.base import Baseline
 from sign.config.choices import check_choices, no_such_setting
 from sign.config.defaults import EXAMPLE, with_defaults
 from sign.config.identity import CHANGES_NUMBERS
-from sign.config.instantiate import TRUST, build, instantiate_section, writable_folder
+from sign.config.instantiate import TRUST, build, instantiate_section, section_class, writable_folder
 from sign.config.overrides import expand_home, normalize_override
 from sign.config.resolvers import register_resolvers
 from sign.config.resume import check_content, checkpoint_of, resumed_config, run_folder_of
@@ -39,7 +39,7 @@ from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 from sign.validation import MAX_POWER, Count, Range, Seed, check, check_name
 
-MODEL_KEYS = ("name", "title", "branches", "operators")
+MODEL_KEYS = ("_target_", "name", "title", "branches", "operators")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
 
 
@@ -116,7 +116,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     check("search.metric", search_metric, ValidationMetric)
     _check_outline(plain)
     model = plain["model"]
-    baseline = instantiate_section(cfg, "model", Baseline) if "_target_" in model else None
+    baseline = None if "operators" in model else instantiate_section(cfg, "model", Baseline)
     powers = {} if baseline else _powers(cfg, model)
     _check_sections(with_defaults(plain, EXAMPLE), powers, baseline)
     engine = _engine(cfg, baseline)
@@ -180,7 +180,7 @@ def _check_outline(plain: dict[str, Any]) -> None:
         writable_folder("paths.store_dir", plain["paths"]["store_dir"])
     check_name(plain["model"].get("name"), "model.name")
     check("model.title", plain["model"].get("title"), str | None)
-    if "_target_" in plain["model"]:
+    if "operators" not in plain["model"]:
         return
     check("model.branches", plain["model"].get("branches"), Literal["all", "last"])
     if not isinstance(plain["model"].get("operators"), dict):
@@ -210,8 +210,8 @@ def _check_sections(plain: dict[str, Any], powers: Powers, baseline: Baseline | 
         _check_baseline(baseline, scaling, build("trainer", Device, plain["trainer"]))
         return
     network = {key: value for key, value in plain["model"].items() if key not in (*powers, *MODEL_KEYS)}
-    architecture = build("model", Architecture, network)
-    if architecture.batch_norm and training.batch_size == 1:
+    architecture = build("model", section_class("model", plain["model"].get("_target_"), Architecture), network)
+    if architecture.needs_two_rows and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
 
 

@@ -4,11 +4,12 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hydra.errors import InstantiationException
-from hydra.utils import instantiate
+from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from sign.config.choices import no_such_setting
@@ -21,7 +22,7 @@ Section = TypeVar("Section")
 def allowed_targets() -> tuple[str, ...]:
     """Patterns of the classes that ``_target_`` may name: those of SIGN, and of the modules in ``SIGN_TRUST``."""
     own = [name for name in os.environ.get(TRUST, "").split(",") if name]
-    packages = ("datasets", "operators", "engines", "tracking", "baselines")
+    packages = ("datasets", "operators", "engines", "tracking", "models", "baselines")
     return tuple(f"{name}.*" for name in (*(f"sign.{package}" for package in packages), *own))
 
 
@@ -37,6 +38,21 @@ def build(name: str, kind: type[Section], values: Mapping[str, Any]) -> Section:
         return kind(**values)
     except FieldError as error:
         raise error.within(name) from None
+
+
+def section_class(name: str, target: Any, kind: type[Section]) -> type[Section]:
+    """Return the class that the ``_target_`` of a section names, a subclass of ``kind``."""
+    if not isinstance(target, str):
+        raise SignError(f"{name}._target_={target}: names no class; --help shows its choices")
+    if not any(fnmatchcase(target, pattern) for pattern in allowed_targets()):
+        raise _refused(name, target)
+    try:
+        found = get_class(target)
+    except (ImportError, ValueError) as error:
+        raise SignError(f"{name}._target_={target}: {' '.join(str(error).split())}") from None
+    if not issubclass(found, kind):
+        raise SignError(f"{name}._target_={target}: is not a subclass of {kind.__name__}")
+    return found
 
 
 def instantiate_section(cfg: DictConfig, name: str, kind: type[Section]) -> Section:
@@ -60,12 +76,16 @@ def _explained(name: str, node: DictConfig, error: Exception) -> SignError:
     """One line for an error of Hydra's ``instantiate``, about the class or argument that it is about."""
     text, _, key = str(error).partition("\nfull_key: ")
     if refused := re.match(r"Target '([^']*)'.*whitelist", text, re.DOTALL):
-        advice = f"set {TRUST}={refused[1].split('.')[0]} in the environment to allow your own module"
-        return SignError(f"{key or name}._target_={refused[1]}: not a part of SIGN; {advice}")
+        return _refused(key or name, refused[1])
     unknown = re.search(r"unexpected keyword argument '(\w+)'", text)
     if unknown and unknown[1] in node:
         return no_such_setting(f"{name}.{unknown[1]}", [f"{name}.{other!s}" for other in node if other != unknown[1]])
     return SignError(f"{name}: {' '.join(str(error.__cause__ or text).split())}")
+
+
+def _refused(name: str, target: str) -> SignError:
+    advice = f"set {TRUST}={target.split('.')[0]} in the environment to allow your own module"
+    return SignError(f"{name}._target_={target}: not a part of SIGN; {advice}")
 
 
 def writable_folder(name: str, value: Any) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sign.baselines.base import Baseline
-from sign.config.instantiate import build
+from sign.config.instantiate import build, section_class
 from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Powers, Precomputation
 from sign.engines.base import Engine
@@ -50,9 +50,11 @@ class Settings:
 
     @cached_property
     def architecture(self) -> Architecture:
-        """Layers, units and regularisation of the network."""
-        names = {field.name for field in fields(Architecture)}
-        return build("model", Architecture, {key: value for key, value in self.config["model"].items() if key in names})
+        """The head: layers, units and regularisation of the network."""
+        model = self.config["model"]
+        kind = section_class("model", model["_target_"], Architecture)
+        names = {field.name for field in fields(kind)}
+        return build("model", kind, {key: value for key, value in model.items() if key in names})
 
     @cached_property
     def training(self) -> Training:

@@ -56,7 +56,7 @@ def check_data(settings: Settings, classification: NodeClassification) -> None:
 
 def _batch_norm_of_rows(settings: Settings) -> bool:
     """Whether every rank needs two rows; batches of a baseline have the neighbours of their nodes, too."""
-    return settings.baseline is None and settings.architecture.batch_norm
+    return settings.baseline is None and settings.architecture.needs_two_rows
 
 
 def validation_metrics(classification: NodeClassification) -> list[str]:

@@ -1,1 +1,1 @@
-"""Networks on rows, in plain torch."""
+"""Heads: descriptions of networks on rows of hops, free of torch; the networks are in :mod:`sign.models.networks`."""

@@ -1,13 +1,17 @@
-"""The network of SIGN(p,s,t) in plain torch: from rows to logits, without a graph."""
+"""The head of the paper: a branch per hop, and a classifier on their concatenation."""
 
-from torch import Tensor, cat, nn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from sign.models.architecture import Architecture
+from sign.models.architecture import Architecture, HopColumns
+from sign.validation import Count, Power, Probability
 
-ACTIVATIONS = {"relu": nn.ReLU, "prelu": nn.PReLU}
+if TYPE_CHECKING:
+    from sign.models.networks.sign import SIGNNetwork
 
 
-class SIGN(nn.Module):
+@dataclass(frozen=True)
+class SIGN(Architecture):
     r"""The network of the paper.
 
     .. math::
@@ -16,49 +20,25 @@ class SIGN(nn.Module):
 
     A branch is ``inception_layers`` × [Linear, BatchNorm, activation, Dropout]; the concatenation of the branches is
     followed by ``classification_layers`` × the same and a Linear.
-
-    Parameters
-    ----------
-    features
-        Columns of one hop array.
-    branches
-        Number of hop arrays.
-    classes
-        Columns of the logits.
-    architecture
-        Layers, units, activation, dropout and batch norm.
     """
 
-    def __init__(self, features: int, branches: int, classes: int, architecture: Architecture) -> None:
-        super().__init__()
-        a = architecture
-        self.features = features
-        self.input_dropout = nn.Dropout(a.input_dropout)
-        self.branches = nn.ModuleList(mlp(features, a.inception_units, a.inception_layers, a) for _ in range(branches))
-        wide = branches * (a.inception_units if a.inception_layers else features)
-        last = a.classification_units if a.classification_layers else wide
-        self.classifier = mlp(wide, a.classification_units, a.classification_layers, a)
-        self.output = nn.Linear(last, classes)
+    head = "sign"
+    inception_layers: Power
+    inception_units: Count
+    classification_layers: Power
+    classification_units: Count
+    activation: Literal["relu", "prelu"]
+    dropout: Probability
+    input_dropout: Probability
+    batch_norm: bool
 
-    def forward(self, rows: Tensor) -> Tensor:
-        """Return the logits of wide rows, which hold the rows of all hops side by side."""
-        logits: Tensor = self.output(self.embed(rows))
-        return logits
+    def network(self, hops: HopColumns, classes: int) -> "SIGNNetwork":
+        """Return the network."""
+        from sign.models.networks.sign import SIGNNetwork
 
-    def embed(self, rows: Tensor) -> Tensor:
-        """Return the last hidden layer, which the output layer reads."""
-        hops = self.input_dropout(rows).split(self.features, dim=1)
-        codes = [branch(hop) for branch, hop in zip(self.branches, hops, strict=True)]
-        embedding: Tensor = self.classifier(cat(codes, dim=1))
-        return embedding
+        return SIGNNetwork(hops, classes, self)
 
-
-def mlp(inputs: int, units: int, layers: int, architecture: Architecture) -> nn.Sequential:
-    """Build ``layers`` × [Linear, BatchNorm, activation, Dropout]."""
-    modules: list[nn.Module] = []
-    for layer in range(layers):
-        modules.append(nn.Linear(units if layer else inputs, units))
-        if architecture.batch_norm:
-            modules.append(nn.BatchNorm1d(units))
-        modules += [ACTIVATIONS[architecture.activation](), nn.Dropout(architecture.dropout)]
-    return nn.Sequential(*modules)
+    @property
+    def needs_two_rows(self) -> bool:
+        """Whether there is batch norm."""
+        return self.batch_norm

@@ -57,7 +57,7 @@ def export(settings: Settings, model: TrainedModel, request: Export) -> Metrics:
 def save(model: TrainedModel, request: Export, file: Path) -> Score:
     """Write the network, and return what the file says about rows."""
     network = ExportedNetwork(model, request)
-    example = torch.zeros(2, len(model.hops) * model.features)
+    example = torch.zeros(2, model.columns)
     if request.format == "torch":
         torch_format.save(network, example, file)
         return torch_format.load(file)
@@ -69,13 +69,12 @@ def save(model: TrainedModel, request: Export, file: Path) -> Score:
 
 def describe(settings: Settings, model: TrainedModel, request: Export, metrics: Metrics) -> dict[str, Any]:
     """What a program has to know to make rows for the model, and to read its scores."""
-    columns = len(model.hops) * model.features
     return {
         "sign": sign.__version__,
         "format": request.format,
         "file": request.file,
         "precision": PRECISIONS[request.optimize],
-        "inputs": [{"name": onnx_format.INPUT, "shape": ["batch", columns], "dtype": "float32"}],
+        "inputs": [{"name": onnx_format.INPUT, "shape": ["batch", model.columns], "dtype": "float32"}],
         "outputs": [{"name": request.output, "shape": ["batch", model.classes], "dtype": "float32"}],
         "hops": _hops(settings, model),
         "features": model.features,
@@ -94,10 +93,11 @@ def _hops(settings: Settings, model: TrainedModel) -> list[dict[str, Any]]:
     """The hops in the order of the columns: X, or a power of an operator applied to X."""
     powers = model.operators(settings.powers)
     operators = {f"{k}{power}": (op, power) for k, (op, highest) in powers.items() for power in range(1, highest + 1)}
-    hops = []
-    for number, name in enumerate(model.hops):
+    hops: list[dict[str, Any]] = []
+    first = 0
+    for name, columns in model.hops.items():
         operator, power = operators.get(name, (None, 0))
-        columns = [number * model.features, (number + 1) * model.features]
         fields = operator.describe() if operator else None
-        hops.append({"name": name, "operator": fields, "power": power, "columns": columns})
+        hops.append({"name": name, "operator": fields, "power": power, "columns": [first, first + columns]})
+        first += columns
     return hops

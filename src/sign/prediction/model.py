@@ -25,14 +25,14 @@ from sign.training.thresholds import DEFAULT, logit
 class TrainedModel:
     """A network with the inputs that it was trained on.
 
-    ``hops`` names the hops in the order of the network's branches; ``feature_scaling`` has the statistics of the
-    training nodes; ``inductive`` is the protocol of training, from which operators derive their parameters. Without
-    ``class_names``, classes are numbers. A label is assigned from its threshold on. ``fill_values`` are the means of
-    the training nodes, one per feature, if they replace missing values.
+    ``hops`` are the hops of a wide row in order, with the columns of each; ``feature_scaling`` has the statistics of
+    the training nodes; ``inductive`` is the protocol of training, from which operators derive their parameters.
+    Without ``class_names``, classes are numbers. A label is assigned from its threshold on. ``fill_values`` are the
+    means of the training nodes, one per feature, if they replace missing values.
     """
 
     task: SIGNTask
-    hops: list[str]
+    hops: dict[str, int]
     features: int
     classes: int
     multilabel: bool
@@ -80,7 +80,7 @@ class TrainedModel:
         hparams: dict[str, Any] = dict(task.hparams)
         return cls(
             task=task,
-            hops=hparams["branches"],
+            hops=hparams["hops"],
             features=hparams["features"],
             classes=hparams["classes"],
             multilabel=hparams["multilabel"],
@@ -92,6 +92,11 @@ class TrainedModel:
             thresholds=task.thresholds or [DEFAULT] * hparams["classes"],
             fill_values=hparams["fill_values"] or [],
         )
+
+    @property
+    def columns(self) -> int:
+        """Columns of a wide row: those of all hops side by side."""
+        return sum(self.hops.values())
 
     @property
     def labels(self) -> list[str]:
@@ -124,7 +129,7 @@ class TrainedModel:
     def check_hops(self, settings: Settings) -> None:
         """Raise SignError unless the settings of the run name the hops that the network was trained on."""
         names = hop_names(settings.powers, settings.branches)
-        if names != self.hops:
+        if names != list(self.hops):
             raise SignError(
                 f"the configuration of the run names the hops {', '.join(names)}, but the network was trained on "
                 f"{', '.join(self.hops)}; restore its config.yaml"

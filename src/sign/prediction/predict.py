@@ -112,7 +112,8 @@ def _columns(
     for part, values in blocks:
         columns: dict[str, Array | list[list[str]]] = {"id": ids[part]}
         if prediction.what == "hops":
-            columns |= _named(values, [f"{hop}_{number}" for hop in model.hops for number in range(model.features)])
+            names_of_hops = [f"{hop}_{number}" for hop, width in model.hops.items() for number in range(width)]
+            columns |= _named(values, names_of_hops)
         elif prediction.what == "embeddings":
             columns |= _named(values, [f"embedding_{number}" for number in range(values.shape[1])])
         else:

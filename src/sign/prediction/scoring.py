@@ -13,7 +13,7 @@ from sign.diffusion.hops import Hops
 from sign.engines.progress import advance
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import scale_hop_rows
-from sign.models.sign import SIGN
+from sign.models.networks.base import HopNetwork
 from sign.prediction.model import TrainedModel
 from sign.system import arrays, memory
 
@@ -42,14 +42,17 @@ class StoredRows:
         arrays_, positions = self.hops.arrays[self.split], self.hops.rows[self.split]
         fitting = int(memory.remaining() // (16 * self.columns))  # rows, activations, and as much to spare
         size = max(1, min(BLOCK_ROWS, fitting, len(self)))
-        wide = np.empty((size, len(arrays_), arrays_[0].shape[1]), np.float32)
+        wide = np.empty((size, self.columns), np.float32)
         for start in range(0, len(self), size):
             part = slice(start, min(start + size, len(self)))
             block = wide[: part.stop - part.start]
-            for branch, (array, rows) in enumerate(zip(arrays_, positions, strict=True)):
-                _read(array, rows[part], block[:, branch])
-                scale_hop_rows(block[:, branch], self.scaling)
-            yield part, torch.from_numpy(block.reshape(len(block), -1))
+            first = 0
+            for array, rows in zip(arrays_, positions, strict=True):
+                hop = block[:, first : first + array.shape[1]]
+                _read(array, rows[part], hop)
+                scale_hop_rows(hop, self.scaling)
+                first += array.shape[1]
+            yield part, torch.from_numpy(block)
 
 
 def _read(array: Array, rows: Array, out: Array) -> None:
@@ -78,7 +81,7 @@ def score_of(model: TrainedModel, what: str = "predictions", precision: str = "f
     return lambda rows: score(rows.to(dtype))
 
 
-def inference_network(network: SIGN) -> SIGN:
+def inference_network(network: HopNetwork) -> HopNetwork:
     """A copy of a network for inference: without dropout, batch norm folded into the linear layers before it."""
     copy = deepcopy(network).eval()
     for parent in copy.modules():

@@ -15,7 +15,7 @@ from sign.config.configure import compose, configure
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.experiments.run import prepare
-from sign.models.sign import SIGN
+from sign.models.networks.base import HopNetwork
 from sign.reproduction.request import Request
 from sign.system.atomic_files import write_json, write_text
 from sign.training.datamodule import SIGNDataModule
@@ -39,7 +39,7 @@ class LayerInputs:
         edges = np.stack([graph.adjacency.row_indices(), graph.adjacency.indices])
         self.edges = torch.from_numpy(edges.astype(np.int64))
         task = SIGNTask.for_data(self.datamodule, settings.architecture, settings.training, settings.seed)
-        self.network: SIGN = task.network.eval()
+        self.network: HopNetwork = task.network.eval()
         self.widths = self.datamodule.features, self.datamodule.classification.classes
 
     def outputs(self, weight: Tensor, bias: Tensor, layer: torch.nn.Module) -> tuple[Tensor, Tensor]:

@@ -52,8 +52,14 @@ class SIGNDataModule(NodeDataModule):
 
     @property
     def features(self) -> int:
-        """Columns of one hop."""
+        """Columns of the features."""
         return self.classification.scopes[0].features
+
+    @property
+    def columns(self) -> dict[str, int]:
+        """The hops of a wide row in order, with the number of columns of each."""
+        arrays = self.hops.arrays["train"]
+        return {name: int(array.shape[1]) for name, array in zip(self.hops.names, arrays, strict=True)}
 
     @property
     def seconds(self) -> float:

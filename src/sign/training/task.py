@@ -1,12 +1,12 @@
-"""The task of SIGN: its network on rows of hops."""
+"""The task of a head: its network on rows of hops."""
 
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
 from torch import Tensor
 
-from sign.models.architecture import Architecture
-from sign.models.sign import SIGN
+from sign.models.architecture import Architecture, from_plain
+from sign.models.networks.base import HopNetwork
 from sign.training.datamodule import SIGNDataModule
 from sign.training.node_task import NodeTask
 from sign.training.rows import Batch
@@ -14,10 +14,16 @@ from sign.training.settings import Training
 
 
 class SIGNTask(NodeTask):
-    """Node classification with SIGN.
+    """Node classification with SIGN, or another head, on the same hops.
 
     Parameters
     ----------
+    features
+        Columns of the features of the graph.
+    hops
+        The hops of a wide row in order, with the number of columns of each.
+    architecture
+        The head in plain values.
     evaluator
         The data set whose OGB evaluator computes the accuracy of the final test; None: our own counts.
     class_names, feature_names, feature_scaling, hop_scaling, inductive, fill_values
@@ -25,13 +31,13 @@ class SIGNTask(NodeTask):
         protocol, from which operators derive their parameters, and what replaces missing features.
     """
 
-    same_network: ClassVar = ("features", "branches", "classes", "multilabel", "architecture")
-    network: SIGN
+    same_network: ClassVar = ("hops", "classes", "multilabel", "architecture")
+    network: HopNetwork
 
     def __init__(
         self,
         features: int,
-        branches: list[str],
+        hops: dict[str, int],
         classes: int,
         multilabel: bool,
         architecture: dict[str, Any],
@@ -47,17 +53,17 @@ class SIGNTask(NodeTask):
     ) -> None:
         super().__init__(classes, multilabel, Training(**training), seed, evaluator)
         self.save_hyperparameters()
-        self.network = SIGN(features, len(branches), classes, Architecture(**architecture))
+        self.network = from_plain(architecture).network(hops, classes)
 
     @classmethod
     def for_data(cls, data: SIGNDataModule, architecture: Architecture, training: Training, seed: int) -> Self:
         """The task of a prepared data module, whose sizes it takes."""
         return cls(
             features=data.features,
-            branches=data.hops.names,
+            hops=data.columns,
             classes=data.classification.classes,
             multilabel=data.classification.multilabel,
-            architecture=asdict(architecture),
+            architecture=architecture.to_plain(),
             training=asdict(training),
             seed=seed,
             evaluator=data.classification.evaluator,

@@ -1,0 +1,1 @@
+"""Networks on rows, in plain torch: one file per head."""
