@@ -32,6 +32,8 @@ Configured = Callable[..., Settings]
         ("node2vec", "model.context_size=30", "model.context_size=30: must be from 2 to walk_length, 10"),
         ("graphsage", "+model.p=2", "model.p: there is no such setting"),
         ("graphsage", "scaling.hops=l2", "scaling.hops=l2: GraphSAGE has no hops; use scaling.hops=none"),
+        ("graphsage", "training.rows=disk", "training.rows=disk: GraphSAGE has no rows of hops; use auto"),
+        ("graphsage", "training.shuffle=chunks", "training.shuffle=chunks: GraphSAGE has no rows of hops; use auto"),
         ("graphsage", "trainer.devices=2", "trainer.devices=2: GraphSAGE is trained by one process; use 1"),
         ("graphsage", "trainer.compile=true", "trainer.compile=true: batches of GraphSAGE have no fixed shape"),
         ("graphsage", "engine=spark", "engine=spark: GraphSAGE multiplies in every epoch, on this machine"),

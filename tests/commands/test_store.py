@@ -132,10 +132,10 @@ def test_damaged_hops_are_printed_and_pruned(
     folder: HopFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store_command.verify(tmp_path)
-    assert "3 hops are intact" in printed(capsys)
+    assert "3 arrays are intact" in printed(capsys)
     file = folder.path / "hop-2.npy"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
-    with pytest.raises(SignError, match="1 of 3 hops are damaged"):
+    with pytest.raises(SignError, match="1 of 3 arrays are damaged"):
         store_command.verify(tmp_path)
     assert f"damaged: {file}" in printed(capsys)
     store_command.prune(tmp_path, PRUNE)

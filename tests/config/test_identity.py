@@ -20,6 +20,7 @@ def test_every_setting_is_classified_by_its_section(configured: Configured) -> N
     "override",
     [
         *("seed=1", "model.p=1", "dataset.split_seed=1", "training.max_epochs=9", "training.patience=9"),
+        *("training.shuffle=chunks", "training.shuffle=rows"),
         *("scaling.hops=none", "store.dtype=float16", "trainer.precision=bf16-mixed", "dataset=communities"),
     ],
 )
@@ -31,6 +32,7 @@ def test_these_change_the_numbers(configured: Configured, override: str) -> None
     "override",
     [
         *("engine=torch", "engine.memory=1GB", "store.rows=all", "store.verify=true", "logger=wandb"),
+        *("training.rows=disk", "training.rows=memory"),
         *("trainer=ddp", "trainer.accelerator=cpu", "trainer.compile=true", "group=mine", "runs=3"),
         *("job_type=search", "paths.data_dir=/tmp", "paths.store_dir=/tmp"),
     ],

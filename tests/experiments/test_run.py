@@ -169,6 +169,29 @@ def test_a_resumed_run_keeps_its_settings_and_ends_like_an_uninterrupted_one(con
         assert [int(row["epoch"]) for row in csv.DictReader(stream)] == list(range(12))
 
 
+def test_rows_on_disk_give_the_numbers_of_rows_in_memory_and_resume(configured: Configured) -> None:
+    def learned(numbers: dict[str, float]) -> dict[str, float]:
+        return {name: value for name, value in numbers.items() if name.split("/")[0] in ("train", "val", "test")}
+
+    output = configured().output_dir
+    chunks = (*SMALL, "scaling.hops=l2", "training.batch_size=300", "training.max_epochs=4", "training.shuffle=chunks")
+    held = run(configured(*chunks, "training.rows=memory", f"paths.output_dir={output / 'held'}"))
+    half = configured(*chunks, "training.shuffle=auto", "training.rows=disk", "training.max_epochs=2")
+    run(half)
+    recorded = Run(folder_of(half)).config["training"]
+    assert (recorded["rows"], recorded["shuffle"]) == ("disk", "chunks")
+    checkpoint = f"ckpt_path={folder_of(half) / 'checkpoints' / 'last.ckpt'}"
+    with pytest.raises(SignError, match=r"training\.shuffle=rows: would change the numbers"):
+        configured(checkpoint, "training.shuffle=rows")
+    rest = run(configured(checkpoint, "training.max_epochs=4"))
+    assert learned(rest) == pytest.approx(learned(held), abs=1e-6)  # the final sums are in the order of the file
+    with (folder_of(half) / "metrics.csv").open() as stream:
+        losses = [row["val/loss"] for row in csv.DictReader(stream)]
+    (held_folder,) = (output / "held").rglob("metrics.csv")
+    with held_folder.open() as stream:
+        assert [row["val/loss"] for row in csv.DictReader(stream)] == losses  # bit by bit
+
+
 def test_a_run_whose_folder_was_moved_knows_its_best_epoch(configured: Configured, tmp_path: Path) -> None:
     settings = configured(*SMALL, "training.learning_rate=0.3", "model.dropout=0")  # its best epoch is an early one
     numbers = run(settings)

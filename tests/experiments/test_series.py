@@ -79,6 +79,14 @@ def test_defaults_are_chosen_once_for_all_runs(tmp_path: Path, caplog: pytest.Lo
     assert not plan(compose(*overrides)).missing_seeds()
 
 
+def test_more_seeds_are_shuffled_as_the_first_ones_were(tmp_path: Path) -> None:
+    series = planned(tmp_path, "training.max_epochs=1", "training.rows=disk", "runs=1")
+    train_series(series)
+    more = planned(tmp_path, "training.max_epochs=1", "runs=2")  # rows would fit into memory now
+    assert more.series.folder == series.series.folder
+    assert [more.settings(seed).training.shuffle for seed in more.seeds] == ["chunks", "chunks"]
+
+
 @pytest.mark.slow
 def test_seeds_share_hops_and_more_runs_add_seeds(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]

@@ -267,17 +267,7 @@ def test_every_row_is_evaluated_by_one_rank(world: int, rows: int) -> None:
 def test_batches_do_not_depend_on_the_world_size(world: int) -> None:
     values = torch.arange(25.0)[:, None]
     order = torch.randperm(25, generator=torch.Generator().manual_seed(0))
-    loaders = [
-        RowLoader(
-            Rows([values.numpy()], [torch.arange(25).numpy()], "none", False),
-            torch.arange(25),
-            8,
-            lambda: order,
-            rank,
-            world,
-        )
-        for rank in range(world)
-    ]
+    loaders = [RowLoader(Rows(values), torch.arange(25), 8, lambda: order, rank, world) for rank in range(world)]
     for number, batches in enumerate(zip(*loaders, strict=True)):
         labels = torch.cat([batch.labels for batch in batches])
         expected = order[8 * number : 8 * number + 8] if number < 2 else order[16:]  # one left over joins the last

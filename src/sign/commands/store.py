@@ -16,6 +16,7 @@ from sign.config.defaults import resolve
 from sign.config.identity import identity
 from sign.config.settings import Settings
 from sign.errors import SignError
+from sign.store.row_folder import RowFolder
 from sign.system import memory
 from sign.system.atomic_files import check_new_folder
 from sign.system.console import console
@@ -60,7 +61,7 @@ def main(cfg: DictConfig) -> None:
 
 
 def show(root: Path) -> None:
-    """Print a table of the stored hops; three columns of several lines fit into a narrow terminal."""
+    """Print a table of the stored hops and row files; three columns of several lines fit into a narrow terminal."""
     from sign.store.maintenance import folders, read_entry
 
     columns = [Column("data set", overflow="fold"), Column("operator, folder", overflow="fold")]
@@ -78,6 +79,11 @@ def show(root: Path) -> None:
 def describe(entry: "Entry") -> list[tuple[str, ...]]:
     """The cells of a folder of the store, as lines."""
     hops, key = entry.hops, entry.key
+    size = (memory.format_size(entry.size()), *(("used", age_text(entry.unused_days())) if entry.files() else ()))
+    if isinstance(entry.folder, RowFolder):
+        rows = f"{entry.rows['shape'][0]:,} rows" if entry.rows else "incomplete"
+        what = f"rows of the {key['split']} split"
+        return [(entry.path.parent.name, what, rows), (f"{len(key['hops'])} hops", key["dtype"], entry.path.name), size]
     rows = next((f"{hop['shape'][0]:,} rows" for hop in hops.values()), "")
     powers = f"{'hop' if len(hops) == 1 else 'hops'} {power_ranges(list(hops))}" if hops else "no hops"
     operator = (
@@ -87,7 +93,7 @@ def describe(entry: "Entry") -> list[tuple[str, ...]]:
     return [
         (entry.path.parent.name, powers, rows if key.get("rows") is None else f"{rows} used"),
         (operator, scope, entry.path.name),
-        (memory.format_size(entry.size()), *(("used", age_text(entry.unused_days())) if entry.files() else ())),
+        size,
     ]
 
 
@@ -97,15 +103,15 @@ def _cell(first: str, *others: str) -> Text:
 
 
 def verify(root: Path) -> None:
-    """Compare every hop with its checksum and print the damaged files; raise if there are any."""
+    """Compare every array with its checksum and print the damaged files; raise if there are any."""
     from sign.store import maintenance
 
-    hops, damaged = maintenance.verify(root)
+    count, damaged = maintenance.verify(root)
     for file in damaged:
         console.print(f"damaged: {file}", soft_wrap=True)
     if damaged:
-        raise SignError(f"{len(damaged)} of {hops} hops are damaged; action=prune damaged=true removes them")
-    console.print(f"{hops} hops are intact")
+        raise SignError(f"{len(damaged)} of {count} arrays are damaged; action=prune damaged=true removes them")
+    console.print(f"{count} arrays are intact")
 
 
 def prune(root: Path, request: StoreRequest) -> None:

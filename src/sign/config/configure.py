@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -36,6 +37,7 @@ from sign.operators.base import Operator
 from sign.store.store import Store
 from sign.system.program import CONF
 from sign.tracking.base import Tracker
+from sign.training.placement import Placement
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 from sign.validation import MAX_POWER, Count, Range, Seed, check, check_name
 
@@ -207,7 +209,7 @@ def _check_sections(plain: dict[str, Any], powers: Powers, baseline: Baseline | 
     training = build("training", Training, plain["training"])
     scaling = build("scaling", Scaling, plain["scaling"])
     if baseline:
-        _check_baseline(baseline, scaling, build("trainer", Device, plain["trainer"]))
+        _check_baseline(baseline, scaling, training, build("trainer", Device, plain["trainer"]))
         return
     network = {key: value for key, value in plain["model"].items() if key not in (*powers, *MODEL_KEYS)}
     architecture = build("model", section_class("model", plain["model"].get("_target_"), Architecture), network)
@@ -215,8 +217,11 @@ def _check_sections(plain: dict[str, Any], powers: Powers, baseline: Baseline | 
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
 
 
-def _check_baseline(baseline: Baseline, scaling: Scaling, device: Device) -> None:
+def _check_baseline(baseline: Baseline, scaling: Scaling, training: Training, device: Device) -> None:
     """Refuse what only models that are trained on hops have."""
+    for name, value in (("rows", training.rows), ("shuffle", training.shuffle)):
+        if value not in ("auto", asdict(Placement())[name]):
+            raise FieldError(f"training.{name}", value, f"{baseline.name} has no rows of hops; use auto")
     if scaling.hops != "none":
         raise FieldError("scaling.hops", scaling.hops, f"{baseline.name} has no hops; use scaling.hops=none")
     if device.several:

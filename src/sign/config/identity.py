@@ -16,6 +16,7 @@ CHANGES_NUMBERS = {
     "dataset.path": False,  # where the user's own files lie; their content counts instead, see `identity`
     "model": True,
     "training": True,
+    "training.rows": False,  # the same batches, wherever their rows are held
     "scaling": True,
     "store": False,  # which rows are stored, and whether they are verified, does not matter
     "store.dtype": True,

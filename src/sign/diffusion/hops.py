@@ -59,6 +59,11 @@ class Hops:
         """The folders of the hops."""
         return list(dict.fromkeys(hop.folder.path for hop in self.every))
 
+    def checksums(self, split: str) -> list[str]:
+        """Return the recorded hashes of the arrays of a split."""
+        recorded = {id(hop.array): hop.folder.checksum(hop.power) for hop in self.every}
+        return [recorded[id(array)] for array in self.arrays[split]]
+
     def records(self) -> list[dict[str, Any]]:
         """Return the description and cost of each hop in plain values."""
         return [

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,10 +23,11 @@ from sign.system.atomic_files import create_unique_folder, write_errors, write_j
 from sign.system.program import command_line
 from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
-from sign.training.distributed import broadcast, on_failure, rank, rank_zero_first
+from sign.training.distributed import broadcast, current_rank, on_failure, rank, rank_zero_first
 from sign.training.fit import fit_and_test
 from sign.training.node_datamodule import NodeDataModule
 from sign.training.node_task import NodeTask
+from sign.training.placement import Placement, Room, place
 from sign.training.task import SIGNTask
 
 PACKAGES = ("torch", "pytorch-lightning", "numpy", "numba")  # whose versions run.json records
@@ -43,7 +45,7 @@ def run(settings: Settings, data: NodeDataModule | None = None) -> dict[str, flo
         The result of :func:`prepare` for these settings, to share it between runs; None: prepare it.
     """
     data = data or prepare(settings)
-    settings = resolve(settings, data.classification)
+    settings = with_placement(resolve(settings, data.classification), data.placement)
     pl.seed_everything(settings.seed, verbose=False)
     task = make_task(settings, data)
     if settings.ckpt_path:
@@ -80,8 +82,24 @@ def prepare(settings: Settings) -> NodeDataModule:
         check_settings(settings)
     check_data(settings, data.classification)
     data.hop_scaling, data.batch_size = settings.scaling.hops, settings.training.batch_size
+    if isinstance(data, SIGNDataModule):
+        data.placement = choose_placement(settings, data)
     data.setup("fit")
     return data
+
+
+def choose_placement(settings: Settings, data: SIGNDataModule) -> Placement:
+    """Decide where rows are held and how they are shuffled: by rank 0, for all ranks."""
+    if rank():
+        return broadcast(data.placement)
+    room = Room.of(settings.engine.memory, current_rank(settings.device).devices)
+    return broadcast(place(settings.training, data.row_bytes, room))
+
+
+def with_placement(settings: Settings, placement: Placement) -> Settings:
+    """Settings in which ``training.rows`` and ``training.shuffle`` are what was decided."""
+    training = {**settings.config["training"], **asdict(placement)}
+    return replace(settings, config={**settings.config, "training": training})
 
 
 def data_module(settings: Settings) -> NodeDataModule:

@@ -9,12 +9,13 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from sign.config.configure import configure
+from sign.config.defaults import AUTO
 from sign.config.identity import fingerprint
 from sign.config.settings import Settings
 from sign.datasets.base import Dataset
 from sign.errors import SharedError, SignError, reason
 from sign.graph.graph import SPLITS
-from sign.runs import METRICS, SCORES, SERIES, Series, over_seeds
+from sign.runs import CONFIG, METRICS, SCORES, SERIES, Series, over_seeds
 from sign.system import memory
 from sign.system.atomic_files import is_disk_full, write_json
 from sign.system.locks import exclusive_lock
@@ -44,9 +45,16 @@ class SeriesPlan:
 
     def settings(self, seed: int) -> Settings:
         """The settings of one run, in its folder, resumed from its last checkpoint."""
-        run = self.series.run(seed)
-        settings = configure(with_seed(self.cfg, seed), [])
+        run, cfg = self.series.run(seed), with_seed(self.cfg, seed)
+        if cfg.training.shuffle == AUTO and (shuffle := self._recorded_shuffle()):
+            cfg.training.shuffle = shuffle
+        settings = configure(cfg, [])
         return replace(settings, run_folder=run.folder, ckpt_path=run.last_checkpoint)
+
+    def _recorded_shuffle(self) -> str | None:
+        """How the runs that exist shuffle, which was decided by the memory that was free then."""
+        configs = [run.config for run in map(self.series.run, self.seeds) if (run.folder / CONFIG).is_file()]
+        return configs[0]["training"]["shuffle"] if configs else None
 
 
 def plan(cfg: DictConfig) -> SeriesPlan:

@@ -12,10 +12,10 @@ from torch.nn.utils.fusion import fuse_linear_bn_eval
 from sign.diffusion.hops import Hops
 from sign.engines.progress import advance
 from sign.graph.csr import Array
-from sign.graph.feature_scaling import scale_hop_rows
 from sign.models.networks.base import HopNetwork
 from sign.prediction.model import TrainedModel
-from sign.system import arrays, memory
+from sign.system import memory
+from sign.training.hop_rows import HopRows
 
 BLOCK_ROWS = 1 << 13  # rows at a time: large enough for the products, small enough for the caches
 Score = Callable[[Tensor], Tensor]
@@ -39,27 +39,15 @@ class StoredRows:
 
     def blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Yield blocks of wide rows with their positions; a block is valid until the next one is requested."""
-        arrays_, positions = self.hops.arrays[self.split], self.hops.rows[self.split]
+        rows = HopRows(self.hops.arrays[self.split], self.hops.rows[self.split], self.scaling)
         fitting = int(memory.remaining() // (16 * self.columns))  # rows, activations, and as much to spare
         size = max(1, min(BLOCK_ROWS, fitting, len(self)))
         wide = np.empty((size, self.columns), np.float32)
         for start in range(0, len(self), size):
             part = slice(start, min(start + size, len(self)))
             block = wide[: part.stop - part.start]
-            first = 0
-            for array, rows in zip(arrays_, positions, strict=True):
-                hop = block[:, first : first + array.shape[1]]
-                _read(array, rows[part], hop)
-                scale_hop_rows(hop, self.scaling)
-                first += array.shape[1]
+            rows.read(part, block)
             yield part, torch.from_numpy(block)
-
-
-def _read(array: Array, rows: Array, out: Array) -> None:
-    """Copy some rows of a mapped array, and release its pages; rows in sequence are read without an index."""
-    in_sequence = len(rows) == 1 or bool((np.diff(rows) == 1).all())
-    out[:] = array[rows[0] : rows[-1] + 1] if in_sequence else array[rows]
-    arrays.release(array[rows.min() : rows.max() + 1])
 
 
 def scores(rows: StoredRows, score: Score) -> Iterator[tuple[slice, Array]]:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sign.errors import SignError
-from sign.store.store import FORMAT, MANIFEST, NODE_DIGESTS, HopFolder
+from sign.store.folder import FORMAT, MANIFEST
+from sign.store.row_folder import KIND, ROWS, RowFolder
+from sign.store.store import NODE_DIGESTS, HopFolder
 from sign.system.console import progress
 from sign.system.json_files import read_json
 from sign.system.locks import LOCK_FILE, try_lock
@@ -18,17 +20,23 @@ DAY = 24 * 60 * 60
 FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 # every file that a store writes
 STORE_FILE = re.compile(
-    r"(hop-\d+|node_digests)\.npy|manifest\.json|\.lock|\.((hop-\d+|node_digests)\.npy|manifest\.json)\.tmp"
+    r"(hop-\d+|node_digests|rows)\.npy|manifest\.json|\.lock|\.((hop-\d+|node_digests|rows)\.npy|manifest\.json)\.tmp"
 )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A folder of the store: its key if it has a readable manifest, and the hops that the manifest records."""
+    """A folder of the store: its key if it has a readable manifest, and the hops or row file that it records."""
 
     path: Path
-    folder: HopFolder | None
+    folder: HopFolder | RowFolder | None
     hops: dict[int, dict[str, Any]]
+    rows: dict[str, Any] | None = None
+
+    @property
+    def arrays(self) -> int:
+        """The number of hops and row files."""
+        return len(self.hops) + (self.rows is not None)
 
     @property
     def key(self) -> dict[str, Any]:
@@ -53,7 +61,9 @@ class Entry:
         return (time.time() - max((stat.st_mtime for stat in self.files().values()), default=0)) / DAY
 
     def damaged(self) -> list[Path]:
-        """Return the hops whose checksum is not the recorded one."""
+        """Return the files whose checksum is not the recorded one."""
+        if isinstance(self.folder, RowFolder):
+            return [] if self.rows is None or self.folder.is_intact(self.rows) else [self.folder.file]
         if self.folder is None:
             return []
         return [self.folder.file(power) for power, hop in self.hops.items() if not self.folder.is_intact(power, hop)]
@@ -62,6 +72,7 @@ class Entry:
         """Return the store's files that are incomplete or not in the manifest."""
         digests = {f"{NODE_DIGESTS}.npy" for hop in self.hops.values() if NODE_DIGESTS in hop}
         known = {MANIFEST, LOCK_FILE, *digests, *(f"hop-{power}.npy" for power in self.hops)}
+        known |= set() if self.rows is None else {ROWS}
         return [file for file in self.files() if file.name not in known]
 
 
@@ -80,7 +91,7 @@ def folders(root: Path) -> list[Path]:
 
 
 def read_folder(path: Path) -> HopFolder | None:
-    """Return a folder of the store with its key; None without a readable manifest."""
+    """Return a folder of hops with its key; None without a readable manifest."""
     try:
         manifest = read_json(path / MANIFEST)
         key = {name: value for name, value in manifest.items() if name != "hops"}
@@ -92,27 +103,41 @@ def read_folder(path: Path) -> HopFolder | None:
     return HopFolder(path, key) if readable else None
 
 
+def read_row_folder(path: Path) -> RowFolder | None:
+    """Return the folder of a row file with its key; None without a readable manifest."""
+    try:
+        manifest = read_json(path / MANIFEST)
+        key = {name: value for name, value in manifest.items() if name != KIND}
+        readable = (key["format"], key["kind"]) == (FORMAT, KIND) and isinstance(key["hops"], list)
+        readable = readable and {"dtype", "split"} <= set(key)
+    except (SignError, ValueError, KeyError, TypeError, AttributeError):
+        readable = False
+    return RowFolder(path, key) if readable else None
+
+
 def read_entry(path: Path) -> Entry:
     """Read what a folder of the store holds."""
+    if row_folder := read_row_folder(path):
+        return Entry(path, row_folder, {}, row_folder.entry())
     folder = read_folder(path)
     return Entry(path, folder, folder.hops() if folder else {})
 
 
 def verify(root: Path) -> tuple[int, list[Path]]:
-    """Compare every hop with its checksum; return the number of hops, and the damaged files."""
+    """Compare every array with its checksum; return the number of arrays, and the damaged files."""
     entries = [read_entry(path) for path in folders(root)]
-    hops, damaged = sum(len(entry.hops) for entry in entries), []
+    total, damaged = sum(entry.arrays for entry in entries), []
     with progress() as bar:
-        task = bar.add_task("checksums", total=hops)
+        task = bar.add_task("checksums", total=total)
         for entry in entries:
             bar.update(task, description=f"checksums · {entry.path.name}")
             damaged += entry.damaged()
-            bar.update(task, advance=len(entry.hops))
-    return hops, damaged
+            bar.update(task, advance=entry.arrays)
+    return total, damaged
 
 
 def prune(root: Path, unused_days: float | None, damaged: bool, dry_run: bool) -> Pruning:
-    """Remove incomplete files, folders of another version, and on request damaged hops and unused folders.
+    """Remove incomplete files, folders of another version, and on request damaged arrays and unused folders.
 
     Only files that a store writes are removed. A folder that a run is writing to is skipped.
     """

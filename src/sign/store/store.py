@@ -6,14 +6,9 @@ the file has the recorded size, shape and type (and, with ``verify``, the record
 a temporary name and renamed once they are durable, so a killed process leaves nothing that is taken for complete.
 """
 
-import contextlib
-import hashlib
-import json
-import math
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,26 +18,21 @@ import numpy as np
 import sign
 from sign.errors import SignError
 from sign.graph.csr import Array
-from sign.system import arrays, locks
-from sign.system.atomic_files import is_disk_full, publish, temporary_file, write_errors, write_json
+from sign.store.folder import FORMAT, MANIFEST, StoreFolder, create_array, fingerprint, write_manifest
+from sign.system import arrays
+from sign.system.atomic_files import publish, temporary_file
 from sign.system.hashing import digest
 from sign.system.json_files import read_json
 from sign.validation import Validated
 
-FORMAT = 3  # increased when folders written before could be misread
-MANIFEST = "manifest.json"
 NODE_DIGESTS = "node_digests"  # the file, and the field of a hop that was computed from rows with these digests
 # fields of a hop in the manifest, and their types
 RECORDED: dict[str, Any] = {"shape": list, "bytes": int, "checksum": str, "seconds": (int, float), "products": int}
 
 
 @dataclass(frozen=True)
-class HopFolder:
+class HopFolder(StoreFolder):
     """The hops of one operator on one scope, described by ``key``."""
-
-    path: Path
-    key: dict[str, Any]
-    verify: bool = False
 
     def hops(self) -> dict[int, dict[str, Any]]:
         """Return what the manifest records of each complete hop, by power."""
@@ -57,6 +47,10 @@ class HopFolder:
         """Return the memory-mapped array of a hop that :meth:`hops` lists."""
         return arrays.open_npy(self.file(power))
 
+    def checksum(self, power: int) -> str:
+        """Return the recorded hash of the content of a hop that :meth:`hops` lists."""
+        return str(read_json(self.path / MANIFEST)["hops"][str(power)]["checksum"])
+
     def file(self, power: int) -> Path:
         """Return the path of a hop."""
         return self.path / f"hop-{power}.npy"
@@ -67,35 +61,13 @@ class HopFolder:
             return None
         return f"{operator['name']}({', '.join(f'{k}={v}' for k, v in operator.items() if k != 'name')})"
 
-    def touch(self) -> None:
-        """Record the time of use, by which unused folders are pruned."""
-        with contextlib.suppress(OSError):  # a read-only store
-            os.utime(self.path / MANIFEST)
-
-    def last_use(self) -> float:
-        """Return the time of the last use, in seconds since the epoch; 0 if the folder is gone."""
-        try:
-            return (self.path / MANIFEST).stat().st_mtime
-        except OSError:
-            return 0.0
-
-    @contextmanager
-    def locked(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Hold the exclusive lock for writing; call ``on_wait`` before waiting for another process."""
-        with ExitStack() as stack:
-            with write_errors(self.path, "paths.store_dir"):
-                stack.enter_context(locks.exclusive_lock(self.path, on_wait))
-            for abandoned in self.path.glob(".*.tmp"):  # by a killed process
-                abandoned.unlink()
-            yield
-
     @contextmanager
     def draft(self, power: int, shape: tuple[int, ...]) -> Iterator["Draft"]:
         """Create a hop that is written in parts; it is deleted unless it is committed. The caller holds the lock."""
         self.path.mkdir(parents=True, exist_ok=True)
         temporary = temporary_file(self.file(power))
         try:
-            yield Draft(self, power, _create(temporary, shape, self.key["dtype"]))
+            yield Draft(self, power, create_array(temporary, shape, self.key["dtype"]))
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -114,7 +86,7 @@ class HopFolder:
         if checksum not in (entry.get(NODE_DIGESTS) for entry in self.hops().values()):
             file = self.path / f"{NODE_DIGESTS}.npy"
             try:
-                _create(temporary_file(file), digests.shape, str(digests.dtype))[:] = digests
+                create_array(temporary_file(file), digests.shape, str(digests.dtype))[:] = digests
                 publish(file)
             finally:
                 temporary_file(file).unlink(missing_ok=True)
@@ -126,13 +98,8 @@ class HopFolder:
 
     def _record(self, power: int, entry: dict[str, Any]) -> None:
         """Add a hop to the manifest."""
-        file, hops = self.path / MANIFEST, sorted({**self.hops(), power: entry}.items())
-        try:
-            write_json(file, {**self.key, "hops": {str(number): hop for number, hop in hops}}, durable=True)
-        except OSError as error:
-            if not is_disk_full(error):
-                raise
-            raise arrays.disk_full(file, len(json.dumps(hops))) from error
+        hops = sorted({**self.hops(), power: entry}.items())
+        write_manifest(self.path / MANIFEST, {**self.key, "hops": {str(number): hop for number, hop in hops}})
 
     def _is_complete(self, power: int, entry: dict[str, Any]) -> bool:
         """Return whether the file is what was recorded."""
@@ -220,17 +187,6 @@ def remedy(dtype: str) -> str:
     return scale if dtype == "float32" else f"use store.dtype=float32, or {scale}"
 
 
-def _create(file: Path, shape: tuple[int, ...], dtype: str) -> Array:
-    """Create an ``.npy`` file with reserved disk space, and return it as a memory map."""
-    with write_errors(file, "paths.store_dir"), file.open("wb") as stream:
-        header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(stream, header)
-        size = stream.tell() + math.prod(shape) * np.dtype(dtype).itemsize
-        stream.flush()
-        arrays.reserve(stream.fileno(), size, file)
-    return np.load(file, mmap_mode="r+", allow_pickle=False)  # type: ignore[no-any-return]
-
-
 @dataclass(frozen=True)
 class Store(Validated):
     """Hop folders below ``root``, by data set and fingerprint.
@@ -247,6 +203,4 @@ class Store(Validated):
     def folder(self, dataset: str, **key: Any) -> HopFolder:
         """Return the folder of the hops that ``key`` describes."""
         full = {"format": FORMAT, "dtype": self.dtype, **key}
-        canonical = json.dumps(full, sort_keys=True).encode()
-        fingerprint = hashlib.blake2b(canonical, digest_size=8).hexdigest()
-        return HopFolder(Path(self.root) / dataset / fingerprint, full, self.verify)
+        return HopFolder(Path(self.root) / dataset / fingerprint(full), full, self.verify)

@@ -9,18 +9,24 @@ from torch import Tensor
 from sign.diffusion.hops import Hops
 from sign.diffusion.precompute import Precomputation
 from sign.graph.graph import SPLITS
-from sign.store.store import MANIFEST
-from sign.system import memory
+from sign.store.folder import MANIFEST
+from sign.training.chunk_loader import ChunkLoader
+from sign.training.chunks import ChunkOrder, Chunks
 from sign.training.distributed import rank, world_size
+from sign.training.file_rows import FileRows, layout, write_or_open
+from sign.training.hop_rows import HopRows
 from sign.training.node_datamodule import NodeDataModule
-from sign.training.rows import RowLoader, Rows, rank_slice
+from sign.training.rows import RowLoader, Rows, StoredRows, rank_slice
 
-MEMORY_FRACTION = 0.5  # of the available memory that rows may take before they stay on disk
+EVERY_EPOCH = ("train", "val")  # splits that are worth a row file
 EVALUATION_BATCH = 1 << 12  # rows that are evaluated at a time, at least
 
 
 class SIGNDataModule(NodeDataModule):
-    """Rows of the hops that ``precomputation`` describes; ``prepare_data`` sets ``hops``, too."""
+    """Rows of the hops that ``precomputation`` describes; ``prepare_data`` sets ``hops``, too.
+
+    ``placement``, which depends on :attr:`row_bytes`, has to be set before ``setup``, unless rows are in memory.
+    """
 
     hops: Hops
 
@@ -39,16 +45,26 @@ class SIGNDataModule(NodeDataModule):
             self.classification, self.hops = self.precomputation.run()
 
     def setup(self, stage: str) -> None:
-        """Make an evaluation loader for each split, in memory if all rows fit."""
-        if not self.loaders:
-            nodes = sum(len(labels) for labels in self.classification.labels.values())
-            size = nodes * len(self.hops.names) * self.features * 4
-            in_memory = size <= MEMORY_FRACTION * memory.available()
-            self.loaders = {split: self._evaluation_loader(split, in_memory) for split in SPLITS}
+        """Make an evaluation loader for each split; rows on disk that are read in every epoch get a row file."""
+        if self.loaders:
+            return
+        with self.precomputation.engine.limits(Path(self.precomputation.store.root)):
+            self.training_rows = self._rows("train", stage, slice(0, len(self.classification.labels["train"])))
+            for split in SPLITS:
+                own = rank_slice(len(self.classification.labels[split]), rank(), world_size())  # each row on one rank
+                rows = self.training_rows.own(own) if split == "train" else self._rows(split, stage, own)
+                batch_size = max(self.batch_size, EVALUATION_BATCH)
+                self.loaders[split] = RowLoader(rows, self._labels_of(rows, split)[own], batch_size)
 
     def reuse(self, seed: int) -> None:
         """Serve the next run of a series, which differs in its seed only."""
         self.hops, self.seed = self.hops.again(), seed
+
+    @property
+    def row_bytes(self) -> int:
+        """The size of all rows in memory."""
+        rows = sum(len(labels) for labels in self.classification.labels.values())
+        return rows * 4 * self._hop_rows("train").columns
 
     @property
     def features(self) -> int:
@@ -85,26 +101,49 @@ class SIGNDataModule(NodeDataModule):
         return f"{len(self.hops.names)} branches ({abbreviate(self.hops.names)})"
 
     def train_dataloader(self) -> RowLoader:
-        """Training rows in a new order every epoch.
+        """Training rows in a new order every epoch."""
+        rows = self.training_rows
+        labels = self._labels_of(rows, "train")
+        if isinstance(rows, FileRows):
+            return ChunkLoader(rows, labels, self.batch_size, self._chunk_order, rank(), world_size())
+        loader = RowLoader(rows, labels, self.batch_size, self._order, rank(), world_size())
+        if self.placement.shuffle == "chunks":
+            loader.order = lambda: self._order_of_chunks(loader.batches)
+        return loader
 
-        With several ranks, each reads its part of a batch from the memory maps instead of holding all rows.
-        """
-        rows = self.loaders["train"].rows
-        if world_size() > 1:
-            rows = Rows(self.hops.arrays["train"], self.hops.rows["train"], self.hop_scaling, in_memory=False)
-        return RowLoader(rows, self.labels("train"), self.batch_size, self._order, rank(), world_size())
+    def _hop_rows(self, split: str) -> HopRows:
+        return HopRows(self.hops.arrays[split], self.hops.rows[split], self.hop_scaling)
 
-    def _evaluation_loader(self, split: str, in_memory: bool) -> RowLoader:
-        """The rows of a split that this rank evaluates; each row belongs to one rank."""
-        own = rank_slice(len(self.classification.labels[split]), rank(), world_size())
-        indices = [rows[own] for rows in self.hops.rows[split]]
-        rows = Rows(self.hops.arrays[split], indices, self.hop_scaling, in_memory)
-        return RowLoader(rows, self.labels(split)[own], max(self.batch_size, EVALUATION_BATCH))
+    def _rows(self, split: str, stage: str, part: slice) -> StoredRows:
+        """Some rows of a split, where they are to be held."""
+        rows = self._hop_rows(split)
+        if self.placement.rows != "disk":
+            return Rows.load(rows.own(part))
+        if stage != "fit" or split not in EVERY_EPOCH:
+            return rows.own(part)
+        store = self.precomputation.store
+        root = Path(store.root) / self.classification.name
+        return write_or_open(root, split, rows, self.hops.checksums(split), split == "train", store.verify).own(part)
+
+    def _labels_of(self, rows: StoredRows, split: str) -> Tensor:
+        """The labels of a split, in the order of its rows."""
+        labels = self.labels(split)
+        return labels[torch.from_numpy(layout(len(labels)))] if isinstance(rows, FileRows) and rows.shuffled else labels
 
     def _order(self) -> Tensor:
         """A permutation that depends on seed and epoch only, so that a resumed run repeats it."""
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + self.sampling_epoch)
         return torch.randperm(len(self.classification.labels["train"]), generator=generator)
+
+    def _order_of_chunks(self, batches: list[slice]) -> Tensor:
+        """The order in which a row file would be read, for rows that are in memory."""
+        file_order = layout(len(self.training_rows))
+        return torch.from_numpy(file_order[self._chunk_order().for_ranks(batches, world_size())])
+
+    def _chunk_order(self) -> ChunkOrder:
+        """The chunks of an epoch, which depend on seed and epoch only."""
+        rows = len(self.classification.labels["train"])
+        return Chunks.of(rows, self.training_rows.columns).epoch(self.seed, self.sampling_epoch)
 
 
 def abbreviate(names: list[str]) -> str:

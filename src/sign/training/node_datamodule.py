@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from sign.graph.classification import NodeClassification
+from sign.training.placement import Placement
 from sign.training.rows import RowLoader
 
 
@@ -23,6 +24,7 @@ class NodeDataModule(pl.LightningDataModule, ABC):
     classification: NodeClassification
     hop_scaling: str
     batch_size: int
+    placement = Placement()
 
     def __init__(self, seed: int) -> None:
         super().__init__()

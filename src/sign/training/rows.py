@@ -1,18 +1,15 @@
-"""Rows of stored hops, and the batches that are cut from them."""
+"""Rows of hops in memory or on a device, and the batches that are cut from them."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from sign.graph.csr import Array
-from sign.graph.feature_scaling import scale_hop_rows
-
-COPY_ROWS = 1 << 14  # rows that are copied from disk at a time
+from sign.training.hop_rows import HopRows
+from sign.training.read_ahead import read_ahead
 
 
 class Batch(NamedTuple):
@@ -23,53 +20,70 @@ class Batch(NamedTuple):
     total: int
 
 
+class StoredRows(Protocol):
+    """Wide rows: one per node, with its rows of all hops side by side. Those on disk are read a slice at a time."""
+
+    @property
+    def columns(self) -> int:
+        """Columns of a wide row."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    def __getitem__(self, part: slice) -> Tensor:
+        """Return some wide rows."""
+
+    def own(self, part: slice) -> Self:
+        """Return the rows in ``part`` alone, as one rank evaluates them."""
+
+
 def rank_slice(rows: int, rank: int, world_size: int) -> slice:
     """The part of ``rows`` rows that belongs to ``rank``."""
     return slice(rows * rank // world_size, rows * (rank + 1) // world_size)
 
 
 class Rows:
-    """The rows of one split: one wide row per node, with its row of every hop side by side.
+    """Wide rows as one matrix in memory."""
 
-    Held as one contiguous matrix when ``in_memory``, else gathered from the memory maps batch by batch.
-    """
+    def __init__(self, matrix: Tensor) -> None:
+        self.matrix = matrix
 
-    def __init__(self, arrays: list[Array], rows: list[Array], scaling: str, in_memory: bool) -> None:
-        self.arrays, self.rows, self.scaling = arrays, rows, scaling
-        self.matrix: Tensor | None = None
-        if in_memory:
-            matrix = torch.empty(len(self), len(arrays) * arrays[0].shape[1])
-            for start in range(0, len(self), COPY_ROWS):
-                part = slice(start, start + COPY_ROWS)
-                matrix[part] = self[part]
-            self.matrix = matrix
+    @classmethod
+    def load(cls, source: HopRows) -> Self:
+        """Copy rows from the store into memory."""
+        matrix = torch.empty(len(source), source.columns)
+        for part in source.blocks():
+            source.read(part, matrix[part].numpy())
+        return cls(matrix)
+
+    @property
+    def columns(self) -> int:
+        """Columns of a wide row."""
+        return self.matrix.shape[1]
 
     def __len__(self) -> int:
-        return len(self.rows[0])
+        return len(self.matrix)
 
     def __getitem__(self, index: slice | Tensor) -> Tensor:
         """The wide rows at ``index``, a whole batch at once."""
-        if self.matrix is not None:
-            return self.matrix[index]
-        selected = index if isinstance(index, slice) else index.numpy()
-        count = len(self.rows[0][selected])
-        wide = np.empty((count, len(self.arrays), self.arrays[0].shape[1]), np.float32)
-        for branch, (array, rows) in enumerate(zip(self.arrays, self.rows, strict=True)):
-            wide[:, branch] = array[rows[selected]]
-            scale_hop_rows(wide[:, branch], self.scaling)
-        return torch.from_numpy(wide.reshape(count, -1))
+        return self.matrix[index] if isinstance(index, slice) else self.matrix.index_select(0, index)
+
+    def own(self, part: slice) -> Self:
+        """The rows in ``part`` alone, without a copy."""
+        return type(self)(self.matrix[part])
 
 
 class RowLoader:
     """Batches of rows and labels. ``order`` returns the order of an epoch; without it rows keep theirs.
 
     Batches are cut from the order of all rows, and each rank takes its part of every batch: the world size changes no
-    batch, except that a last batch with fewer than two rows per rank is merged into the one before it.
+    batch, except that a last batch with fewer than two rows per rank is merged into the one before it. Rows on disk
+    have no other order than their own, and are read one batch ahead.
     """
 
     def __init__(
         self,
-        rows: Rows | Tensor,
+        rows: StoredRows | Tensor,
         labels: Tensor,
         batch_size: int,
         order: Callable[[], Tensor] | None = None,
@@ -92,7 +106,14 @@ class RowLoader:
 
     def __iter__(self) -> Iterator[Batch]:
         order = self.order() if self.order else None
+        if order is None:
+            on_disk = not isinstance(self.rows, Rows | Tensor)
+            yield from read_ahead(self._in_order, self.batches) if on_disk else map(self._in_order, self.batches)
+            return
         for batch in self.batches:
             total = batch.stop - batch.start
-            index = batch if order is None else order[batch][rank_slice(total, self.rank, self.world_size)]
-            yield Batch(self.rows[index], self.labels[index], total)
+            index = order[batch][rank_slice(total, self.rank, self.world_size)]
+            yield Batch(self.rows[index], self.labels[index], total)  # type: ignore[index]
+
+    def _in_order(self, batch: slice) -> Batch:
+        return Batch(self.rows[batch], self.labels[batch], batch.stop - batch.start)

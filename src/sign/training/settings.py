@@ -24,6 +24,9 @@ class Training(Validated):
 
     ``threshold`` is the probability above which a label of multilabel data is predicted by the final test: 0.5, or
     ``validation`` for one per label, chosen on the validation split.
+
+    ``rows`` says where the rows of hops are held, and ``shuffle`` how those of an epoch are: each for itself, or in
+    chunks, as a disk reads them. ``auto`` stands for what suits their size: :mod:`sign.training.placement`.
     """
 
     learning_rate: Annotated[float, Range(0)]
@@ -33,6 +36,8 @@ class Training(Validated):
     patience: Count
     monitor: ValidationMetric
     threshold: float | str = 0.5
+    shuffle: Literal["auto", "rows", "chunks"] = "auto"
+    rows: Literal["auto", "memory", "disk"] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()
