@@ -1,9 +1,11 @@
-"""The wheel, installed outside of the checkout: a working ``sign`` command with its configuration."""
+"""The distributions: the wheel, installed outside of the checkout, and the sdist that it can be built from."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 from common.paths import REPOSITORY
-from hatchling.build import build_wheel
+from hatchling.build import build_sdist, build_wheel
 
 from sign import __version__
 
@@ -25,11 +27,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def sign(folder: Path) -> Sign:
-    """The ``sign`` command of a new environment that has the wheel, and the dependencies of this one."""
+def wheel(folder: Path) -> Path:
+    """The wheel of the checkout."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(REPOSITORY)
-        wheel = folder / build_wheel(str(folder))
+        return folder / build_wheel(str(folder))
+
+
+@pytest.fixture(scope="module")
+def sign(folder: Path, wheel: Path) -> Sign:
+    """The ``sign`` command of a new environment that has the wheel, and the dependencies of this one."""
     environment = folder / "environment"
     venv.create(environment)
     (packages,) = environment.glob("lib/*/site-packages")
@@ -63,8 +70,7 @@ def test_an_unknown_command_is_one_message(sign: Sign) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_has_the_embedded_graphs_and_their_source(sign: Sign, folder: Path) -> None:
-    (wheel,) = folder.glob("*.whl")
+def test_the_wheel_has_the_embedded_graphs_and_their_source(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         for file in (REPOSITORY / "src" / "sign" / "datasets" / "files").iterdir():
             assert archive.read(f"sign/datasets/files/{file.name}") == file.read_bytes()
@@ -87,3 +93,43 @@ def test_the_installed_command_trains_predicts_and_exports(sign: Sign, folder: P
     help_text = sign("predict", "--help").stdout
     assert "sign predict run=" in help_text
     assert "python src" not in help_text
+
+
+def contents(wheel: Path) -> dict[str, int]:
+    """The files of a wheel with their checksums, without the list of the files itself."""
+    with ZipFile(wheel) as archive:
+        return {file.filename: file.CRC for file in archive.infolist() if not file.filename.endswith("/RECORD")}
+
+
+@pytest.mark.slow
+def test_the_sdist_has_the_sources_and_builds_the_same_wheel(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    with tarfile.open(tmp_path / build_sdist(str(tmp_path))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    source = tmp_path / f"sign_gnn-{__version__}"
+    for name in ("README.md", "CHANGELOG.md", "LICENSE", "Makefile", "requirements.lock", "docs/conf.py", "tests"):
+        assert (source / name).exists(), name
+    assert not [path for path in ("data", "outputs", "store", ".venv", ".git") if (source / path).exists()]
+    monkeypatch.chdir(source)
+    assert contents(tmp_path / build_wheel(str(tmp_path))) == contents(wheel)
+
+
+@pytest.mark.slow
+def test_the_metadata_describe_the_release(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        metadata = archive.read(f"sign_gnn-{__version__}.dist-info/METADATA").decode()
+        assert f"sign_gnn-{__version__}.dist-info/licenses/LICENSE" in archive.namelist()
+    fields, _, description = metadata.partition("\n\n")
+    assert f"\nVersion: {__version__}\n" in fields
+    assert "\nDescription-Content-Type: text/markdown" in fields
+    assert description.strip() == (REPOSITORY / "README.md").read_text().strip()
+
+
+def test_the_version_is_that_of_the_newest_release_in_the_changelog_and_is_written_nowhere_else() -> None:
+    headings = re.findall(r"^## (.*)$", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "[Unreleased]"
+    assert re.fullmatch(rf"\[{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d", headings[1])
+    others = ("pyproject.toml", "CITATION.cff", "docs/conf.py", "README.md", "Dockerfile")
+    assert not [name for name in others if __version__ in (REPOSITORY / name).read_text()]
