@@ -63,10 +63,10 @@ class ReproducedTable:
         """Ours with its footnote, the published number, and the difference; empty where there is none."""
         digits, difference = self.table.digits, self.difference(cell)
         cost = cell.metric.startswith(("seconds/", "memory/"))
-        ours = _mean_and_std(self.ours(cell), digits, cost) or ("—" if cell.experiment else "")
+        ours = mean_and_std(self.ours(cell), digits, cost) or ("—" if cell.experiment else "")
         reason = self._result(cell).reason
         footnote = f" [{self.reasons.index(reason) + 1}]" if reason else ""
-        published = _mean_and_std(None if cell.mean is None else (cell.mean, cell.std), digits)
+        published = mean_and_std(None if cell.mean is None else (cell.mean, cell.std), digits)
         return ours + footnote, published, "" if difference is None else f"{difference:+.{digits}f}"
 
     def footnotes(self) -> Iterator[str]:
@@ -155,7 +155,7 @@ class ReproducedTable:
         return self.results.get(cell.experiment or "", ExperimentResult(None))
 
 
-def _mean_and_std(values: tuple[float, float | None] | None, digits: int, measured: bool = False) -> str:
+def mean_and_std(values: tuple[float, float | None] | None, digits: int, measured: bool = False) -> str:
     """Mean and deviation; what is measured has three significant digits at least."""
     if values is None:
         return ""
