@@ -115,7 +115,18 @@ def test_modules_do_not_import_the_public_interface_of_the_package() -> None:
 SHARED = {
     "datasets": {"base", "statistics", "sampling", "download", "raw_files", "array_cache", "pack_checks"},
     "datasets.synthetic": {"edge_kernels"},
-    "operators": {"base", "chebyshev", "motif", "motif_counts", "ppr_push", "walk_ends"},
+    "operators": {
+        "base",
+        "chebyshev",
+        "motif",
+        "motif_counts",
+        "ppr_push",
+        "walk_ends",
+        "attention_scores",
+        "attention_training",
+        "edge_learning",
+        "neighbour_sampling",
+    },
     "engines": {"base", "powers", "progress", "local"},
 }
 

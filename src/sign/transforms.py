@@ -72,6 +72,8 @@ class SIGN(BaseTransform):  # type: ignore[misc]
         for letter, operator in self.operators.items():
             if not isinstance(operator, Operator):
                 raise SignError(f"{letter}={operator}: is not an operator of SIGN")
+            if operator.learns:
+                raise SignError(f"{letter}={operator}: learns its weights, which the transform does not; use train.py")
         for letter, power in powers.items():
             if letter not in self.operators:
                 raise SignError(f"{letter}={power}: there is no operator {letter}; name it in operators=...")

@@ -7,6 +7,7 @@ import numpy as np
 
 from sign.datasets.exported_hops import DESCRIPTION, HOPS, LABELS, ROWS
 from sign.diffusion.hops import Hop, Hops
+from sign.diffusion.learned import copy_parameters
 from sign.diffusion.precompute import Precomputation
 from sign.graph.classification import NodeClassification, Scope
 from sign.store.store import Store
@@ -30,6 +31,8 @@ def _write(source: Precomputation, classification: NodeClassification, hops: Hop
     scopes = {scope.name: scope for scope in classification.scopes}
     for hop in hops.every:
         _copy_hop(hop, scopes[hop.folder.key["scope"]], store, classification.name)
+    for operator in hops.learned.values():
+        copy_parameters(operator, classification.name, store)
     rows = {split: nodes for scope in classification.scopes for split, nodes in scope.rows.items()}
     for split, labels in classification.labels.items():
         np.save(folder / LABELS.format(split=split), labels, allow_pickle=False)

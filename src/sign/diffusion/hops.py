@@ -1,11 +1,12 @@
 """Hop arrays: one stored array, and the arrays of every split that a model reads."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sign.diffusion.learned import FrozenOperator
 from sign.engines.base import NodeRows
 from sign.graph.csr import Array
 from sign.store.store import HopFolder
@@ -38,8 +39,9 @@ class Hops:
     """The hop arrays of every split, features first, and the rows of each that belong to the split.
 
     ``seconds`` is the time that this diffusion took; ``cost`` the time that computing all these hops took, now or
-    when they were stored. ``rows_computed`` counts the rows of all products, ``rows_saved`` those that were not
-    computed because nothing reads them.
+    when they were stored, with that of learning weights. ``rows_computed`` counts the rows of all products,
+    ``rows_saved`` those that were not computed because nothing reads them. ``learned`` has the operators whose weights
+    were learned, by letter.
     """
 
     names: list[str]
@@ -53,6 +55,7 @@ class Hops:
     products: int
     rows_computed: int
     rows_saved: int
+    learned: dict[str, FrozenOperator] = field(default_factory=dict)
 
     @property
     def folders(self) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from sign.datasets.base import Dataset
 from sign.diffusion.compute import HopSource, Totals, load_or_compute
 from sign.diffusion.hops import Hop, Hops
+from sign.diffusion.learned import FrozenOperator, freeze
 from sign.engines.base import Engine
 from sign.engines.progress import progress_bar
 from sign.graph.classification import NodeClassification
@@ -72,14 +73,14 @@ def diffuse(
     if classification.store:
         store = replace(store, root=str(classification.store), dtype=classification.dtype, rows="used")
     arrays, rows, every = {}, {}, []
-    wanted = [("X", None, range(1)), *((k, operator, range(1, power + 1)) for k, (operator, power) in powers.items())]
-    total, totals = len(classification.scopes) * sum(len(exponents) for *_, exponents in wanted), Totals()
+    total, totals = len(classification.scopes) * (1 + sum(power for _, power in powers.values())), Totals()
     with progress_bar("diffusion", total), engine.limits(Path(store.root)):
+        operators = _ready_operators(classification, powers, store)
+        wanted = [("X", None, range(1)), *((k, operators[k], range(1, powers[k][1] + 1)) for k in operators)]
         for scope in classification.scopes:
             hops: list[Hop] = []
             for letter, operator, exponents in wanted:
-                resolved = operator and operator.resolve(scope.source["inductive"])
-                source = HopSource(classification.name, scope, letter, resolved, exponents, engine, store, totals)
+                source = HopSource(classification.name, scope, letter, operator, exponents, engine, store, totals)
                 hops += load_or_compute(source)
             every += hops
             chosen = [hop for hop in hops if hop.name in hop_names(powers, branches)]
@@ -87,6 +88,7 @@ def diffuse(
                 arrays[split] = [hop.array for hop in chosen]
                 rows[split] = [hop.positions(nodes) for hop in chosen]
     found = sum(hop.found for hop in every)
+    learned = {letter: operator for letter, operator in operators.items() if isinstance(operator, FrozenOperator)}
     return Hops(
         names=[hop.name for hop in chosen],
         arrays=arrays,
@@ -95,11 +97,19 @@ def diffuse(
         computed=len(every) - found,
         found=found,
         seconds=time.perf_counter() - started,
-        cost=sum(hop.seconds for hop in every),
+        cost=sum(hop.seconds for hop in every) + sum(operator.seconds for operator in learned.values()),
         products=sum(hop.products for hop in every if not hop.found),
         rows_computed=totals.rows_computed,
         rows_saved=totals.rows_at_most - totals.rows_computed,
+        learned=learned,
     )
+
+
+def _ready_operators(classification: NodeClassification, powers: Powers, store: Store) -> dict[str, Operator]:
+    """Return the operators that have a power, resolved for the protocol and with all weights learned."""
+    inductive = classification.scopes[0].source["inductive"]
+    used = {letter: operator for letter, (operator, power) in powers.items() if power}
+    return {letter: freeze(operator.resolve(inductive), classification, store) for letter, operator in used.items()}
 
 
 def hop_names(powers: Powers, branches: str = "all") -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 
 from sign.errors import SignError
+from sign.graph.classification import Origin
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
@@ -99,6 +100,23 @@ class Operator(Validated, ABC):
     def matrix_by(self, graph: Graph, count: MotifCounter) -> Matrix:
         """Return the same matrix, with motifs counted by ``count``; operators that count motifs override this."""
         return self.matrix(graph)
+
+    @property
+    def learns(self) -> bool:
+        """Whether the matrix has parameters that are learned on the training nodes before it is computed."""
+        return False
+
+    def learn(self, training: Origin) -> Floats:
+        """Return the parameters as rows of numbers; operators that learn override this.
+
+        ``training`` has labels and splits of training nodes alone, and of an inductive data set no other nodes. Equal
+        settings and data give equal parameters, up to rounding: they are stored under a digest of both.
+        """
+        raise NotImplementedError
+
+    def learned_matrix(self, origin: Origin, parameters: Floats) -> Matrix:
+        """Return the matrix for a graph and the scaling of its features; operators that learn override this."""
+        raise NotImplementedError
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
         """Compute B x. Operators that are not one product override this.

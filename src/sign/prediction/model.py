@@ -10,13 +10,15 @@ import torch
 from sign.config.settings import Settings
 from sign.datasets.base import Dataset
 from sign.datasets.custom.dataset import Custom
+from sign.diffusion.learned import FrozenOperator
 from sign.diffusion.precompute import Powers, hop_names
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
+from sign.operators.base import Operator
 from sign.runs import CHECKPOINTS
-from sign.training.checkpoint_io import THRESHOLDS
+from sign.training.checkpoint_io import LEARNED, THRESHOLDS
 from sign.training.task import SIGNTask
 from sign.training.thresholds import DEFAULT, logit
 
@@ -62,6 +64,7 @@ class TrainedModel:
             task = SIGNTask(**saved["hyper_parameters"])
             task.load_state_dict(saved["state_dict"])
             task.thresholds = saved.get(THRESHOLDS)
+            task.learned = saved.get(LEARNED, {})
             model = cls.of(task.eval())
         except Exception as error:
             raise SignError(
@@ -108,8 +111,14 @@ class TrainedModel:
         return logits > np.array([logit(threshold) for threshold in self.thresholds])
 
     def operators(self, powers: Powers) -> Powers:
-        """The operators as training applied them, whatever the protocol of another graph."""
-        return {letter: (operator.resolve(self.inductive), power) for letter, (operator, power) in powers.items()}
+        """The operators as training applied them, with its learned weights, whatever the protocol of another graph."""
+        return {letter: (self._operator(letter, operator), power) for letter, (operator, power) in powers.items()}
+
+    def _operator(self, letter: str, operator: Operator) -> Operator:
+        resolved = operator.resolve(self.inductive)
+        if letter not in self.task.learned:
+            return resolved
+        return FrozenOperator.from_plain(resolved, self.task.learned[letter], self.feature_scaling)
 
     def check_graph(self, graph: Graph) -> None:
         """Raise SignError unless the graph has the features that the model was trained on."""

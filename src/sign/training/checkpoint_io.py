@@ -10,6 +10,7 @@ from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from sign.system.atomic_files import write_bytes, write_errors
 
 THRESHOLDS = "thresholds"  # of the labels, in a checkpoint
+LEARNED = "learned_operators"  # by letter: parameters of operators that learn, and the digest of what they learned on
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):

@@ -3,10 +3,12 @@
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
+import torch
 from torch import Tensor
 
 from sign.models.architecture import Architecture, from_plain
 from sign.models.networks.base import HopNetwork
+from sign.training.checkpoint_io import LEARNED
 from sign.training.datamodule import SIGNDataModule
 from sign.training.node_task import NodeTask
 from sign.training.rows import Batch
@@ -29,10 +31,16 @@ class SIGNTask(NodeTask):
     class_names, feature_names, feature_scaling, hop_scaling, inductive, fill_values
         Kept in the checkpoint for predictions: what classes and features are called, how rows are scaled, the
         protocol, from which operators derive their parameters, and what replaces missing features.
+
+    Attributes
+    ----------
+    learned
+        The parameters of operators that learn some, by letter, which the checkpoint keeps beside the network.
     """
 
     same_network: ClassVar = ("hops", "classes", "multilabel", "architecture")
     network: HopNetwork
+    learned: dict[str, dict[str, Any]]
 
     def __init__(
         self,
@@ -54,11 +62,12 @@ class SIGNTask(NodeTask):
         super().__init__(classes, multilabel, Training(**training), seed, evaluator)
         self.save_hyperparameters()
         self.network = from_plain(architecture).network(hops, classes)
+        self.learned = {}
 
     @classmethod
     def for_data(cls, data: SIGNDataModule, architecture: Architecture, training: Training, seed: int) -> Self:
         """The task of a prepared data module, whose sizes it takes."""
-        return cls(
+        task = cls(
             features=data.features,
             hops=data.columns,
             classes=data.classification.classes,
@@ -74,6 +83,16 @@ class SIGNTask(NodeTask):
             inductive=data.precomputation.dataset.inductive,
             fill_values=list(data.classification.fill_values),
         )
+        task.learned = {letter: operator.to_plain() for letter, operator in data.hops.learned.items()}
+        return task
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the learned parameters of operators, with which predictions weight the edges of any graph."""
+        if self.learned:
+            checkpoint[LEARNED] = {
+                letter: {**values, "parameters": torch.from_numpy(values["parameters"])}
+                for letter, values in self.learned.items()
+            }
 
     def forward(self, rows: Tensor) -> Tensor:
         """Logits."""

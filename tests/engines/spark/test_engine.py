@@ -35,6 +35,7 @@ from sign.graph.csr_transforms import select_entries
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
+from sign.operators.attention import Attention
 from sign.operators.base import Operator, Product
 from sign.operators.clique import CliqueAdjacency
 from sign.operators.directed import DirectedAdjacency
@@ -81,6 +82,7 @@ OPERATORS: dict[str, Operator] = {
     "c": CliqueAdjacency(),
     "q": FourCycleAdjacency(),
     "n": NonBacktrackingWalks(),
+    "a": Attention(sample=40, epochs=1),
     "o": Own(),
 }
 
