@@ -14,6 +14,8 @@ from sign.config.settings import Settings
 
 # One thread per pytest worker, and per command that a test starts: more would compete for the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# numba has as many threads as cores: they must not spin while they wait for one that has no core.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 # Hypothesis measures how long it takes to make examples: on a busy machine that says nothing about a test.
 settings.register_profile(
