@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, settings
 
 from sign.config.configure import compose, configure
 from sign.config.settings import Settings
+from sign.system.threads import FEW_SPINS
 
 # One thread per pytest worker, and per command that a test starts: more would compete for the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # numba has as many threads as cores: they must not spin while they wait for one that has no core.
-os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+os.environ.setdefault("GOMP_SPINCOUNT", FEW_SPINS)
 
 # Hypothesis measures how long it takes to make examples: on a busy machine that says nothing about a test.
 settings.register_profile(

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import logging
 import os
 import runpy
 import sys
@@ -13,7 +14,7 @@ import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from sign import __version__
@@ -25,11 +26,14 @@ from sign.config.resolvers import register_resolvers
 from sign.errors import SignError, did_you_mean
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
+from sign.search.slots import find_devices
 from sign.search.worker import as_worker
+from sign.system import threads
 from sign.system.console import console, print_to_stderr, show_log
 from sign.system.program import CONF, SCRIPTS
 from sign.training.ranks import launched_rank
 
+log = logging.getLogger(__name__)
 FULL_ERROR = "HYDRA_FULL_ERROR"
 EXPECTED = (SignError, HydraException, OmegaConfBaseException, OSError)  # errors that the user can fix
 
@@ -43,6 +47,7 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train", uses_run:
     overrides = map(normalize_override, sys.argv[1:])
     sys.argv[1:] = map(add_to_run, overrides) if uses_run else overrides
     show_log()
+    load = threads.Load()
     register()
     register_resolvers()
     command = as_worker(main)
@@ -53,6 +58,9 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train", uses_run:
         check_choices(HydraConfig.get(), GlobalHydra.instance().config_loader())
         check_multirun(cfg)
         expand_home(cfg)
+        description = threads.configure(load, _local_ranks(cfg))
+        if description and "training" in cfg and not launched_rank():
+            log.info(description)
         return command(cfg)
 
     if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
@@ -118,6 +126,14 @@ def _exit(error: BaseException) -> NoReturn:
     if not launched_rank():  # else rank 0 prints it
         print_to_stderr(f"error: {error_message(error)}")
     sys.exit(error.exit_code if isinstance(error, SignError) else 1)
+
+
+def _local_ranks(cfg: DictConfig) -> int:
+    """The ranks of this run on this machine, as far as they are known before torch is loaded."""
+    devices = OmegaConf.select(cfg, "trainer.devices", default=1)
+    if devices is None:  # one per GPU
+        return len(find_devices(None, str(cfg.trainer.accelerator)))
+    return devices if isinstance(devices, int) and devices > 0 else 1  # a wrong setting is reported later
 
 
 def error_message(error: BaseException) -> str:

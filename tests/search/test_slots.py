@@ -9,6 +9,7 @@ import pytest
 
 from sign.errors import SignError
 from sign.search.slots import Slot, SlotPool, environment, find_devices, make_slots
+from sign.system.memory import SHARES_VARIABLE
 
 
 def test_only_visible_gpus_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,14 +37,9 @@ def test_a_wrong_list_of_devices_is_explained(devices: object) -> None:
         find_devices(devices, "auto")
 
 
-def test_slots_on_the_cpu_share_its_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    assert environment(Slot(0, None), 2, tmp_path)["OMP_NUM_THREADS"] == "4"
-    assert "OMP_NUM_THREADS" not in environment(Slot(0, None), 1, tmp_path)
-    assert environment(Slot(0, "3"), 8, tmp_path)["CUDA_VISIBLE_DEVICES"] == "3"
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert environment(Slot(0, None), 2, tmp_path)["OMP_NUM_THREADS"] == "1"
+def test_a_worker_sees_its_device_and_knows_how_many_share_the_machine(tmp_path: Path) -> None:
+    variables = environment(Slot(0, "3"), 8, tmp_path)
+    assert (variables["CUDA_VISIBLE_DEVICES"], variables[SHARES_VARIABLE]) == ("3", "8")
 
 
 @pytest.mark.parametrize(

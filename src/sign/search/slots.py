@@ -20,7 +20,6 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 # Not inherited by workers: how this process shows errors, and its rank under torchrun or srun.
 NOT_INHERITED = {"HYDRA_FULL_ERROR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}
 NOT_INHERITED |= {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"}
-THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 RESULT_FILE, STDOUT_FILE, STDERR_FILE = "result.json", "stdout.txt", "stderr.txt"
 MAX_REASON = 300  # characters
 POLL_SECONDS = 0.05
@@ -163,9 +162,6 @@ def environment(slot: Slot, slots: int, folder: Path) -> dict[str, str]:
     variables[memory.SHARES_VARIABLE] = str(slots)
     if slot.device is not None:
         variables[VISIBLE] = slot.device
-    elif slots > 1:
-        share = max(1, len(os.sched_getaffinity(0)) // slots) if hasattr(os, "sched_getaffinity") else 1
-        variables = {name: str(share) for name in THREADS} | variables
     return variables
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
-SHARES_VARIABLE = "SIGN_SHARED_BY"  # environment variable: the number of processes that share the memory
+SHARES_VARIABLE = "SIGN_SHARED_BY"  # environment variable: the number of processes that share the machine
 DEFAULT_FRACTION = 0.7  # of the available memory, for a process without an explicit budget
 ARRAYS_FRACTION = 0.5  # of the budget, for arrays of `sign.system.arrays.empty`; the rest is for features
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -65,18 +65,23 @@ def default_budget() -> int:
 
 def available() -> float:
     """Return the bytes that this process may still allocate: an equal share for each process."""
-    total = min([_available_on_machine(), *(_available_in(group) for group in _control_groups())])
-    return total / max(1, int(os.environ.get(SHARES_VARIABLE, "1")))
+    total = min([_available_on_machine(), *(_available_in(group) for group in control_groups())])
+    return total / sharing_processes()
 
 
-def _control_groups() -> Iterator[Path]:
+def sharing_processes() -> int:
+    """The number of processes of a search or sweep, this one included, that share the machine."""
+    return max(1, int(os.environ.get(SHARES_VARIABLE, "1")))
+
+
+def control_groups(controller: str = "memory") -> Iterator[Path]:
     """Control groups of this process, from its own to the root; version 2, then version 1."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
         lines = []
-    for base, marker in ((CGROUP, "0::"), (CGROUP / "memory", ":memory:")):
-        path = next((line.partition(marker)[2] for line in lines if marker in line), "/")
+    for base, pattern in ((CGROUP, r"0::(.*)"), (CGROUP / controller, rf"\d+:(?:.*,)?{controller}(?:,.*)?:(.*)")):
+        path = next((match[1] for line in lines if (match := re.fullmatch(pattern, line))), "/")
         inner = base / path.lstrip("/")
         yield from (group for group in (inner, *inner.parents) if group.is_relative_to(base))
 
