@@ -141,7 +141,10 @@ def settings_of(section: str) -> set[str]:
     return known - {"defaults"}
 
 
-SECTIONS = ("dataset", "engine", "logger", "model", "paths", "scaling", "search", "store", "trainer", "training")
+SECTIONS = (
+    *("dataset", "engine", "logger", "model", "paths", "scaling", "search", "smoothing", "store", "trainer"),
+    "training",
+)
 
 
 @pytest.mark.parametrize("page", DOCS, ids=name_of)

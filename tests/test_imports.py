@@ -20,6 +20,7 @@ ORDER = [
         "tracking",
         "models",
         "training",
+        "smoothing",
         "baselines",
         "config",
         "prediction",

@@ -23,6 +23,7 @@ published       the numbers of the paper
 tracking        Weights & Biases
 models          networks on rows, in plain torch
 training        rows ▶ network ▶ metrics
+smoothing       predictions and labels propagated over the graph after training: Correct and Smooth
 baselines       the systems that the paper compares with: samplers, networks, exact evaluation
 config          overrides ▶ checked settings
 prediction      checkpoint ▶ predictions, embeddings, metrics, exported models

@@ -22,8 +22,8 @@ from sign.graph.csr import Array
 from sign.graph.graph import SPLITS, Graph
 from sign.prediction.evaluate import evaluate
 from sign.prediction.model import TrainedModel
-from sign.prediction.predict import SELECTED, hops_of, probabilities
-from sign.prediction.scoring import StoredRows, score_of, scores
+from sign.prediction.node_hops import SELECTED, hops_of
+from sign.prediction.scoring import StoredRows, probabilities, score_of, scores
 from sign.prediction.settings import TrainedRun
 from sign.runs import Run
 from sign.system.atomic_files import write_errors

@@ -27,6 +27,7 @@ METRICS = "metrics.json"
 PER_CLASS = "per_class.csv"
 CONFUSION = "confusion.csv"
 THRESHOLDS = "thresholds.json"
+SMOOTHING = "smoothing.json"
 SERIES = "series.json"
 STUDY = "study.json"
 CHECKPOINTS = "checkpoints"
@@ -39,6 +40,7 @@ SCORES = {  # metrics of a split besides its loss, with their titles; data have 
     "average_precision": "average precision",
 }
 CLASS_METRICS = ("support", "precision", "recall", "f1")  # columns of per_class.csv
+RAW = "raw/"  # before the names of metrics: those of predictions that were smoothed afterwards
 HOP_COSTS = ("products", "rows_computed", "rows_saved")  # entries of run.json
 
 

@@ -14,7 +14,10 @@ from sign.errors import SignError
 from sign.reproduction.experiments import GRAPHS
 
 FILES = [file.relative_to(CONF) for file in sorted(CONF.rglob("*.yaml")) if file.parent != CONF]
-GROUPS = ("dataset", "model", "engine", "trainer", "logger", "paths", "tuned", "experiment", "hparams_search", "debug")
+GROUPS = (
+    *("dataset", "model", "engine", "trainer", "logger", "paths", "smoothing"),
+    *("tuned", "experiment", "hparams_search", "debug"),
+)
 OF_HYDRA = ("hydra/help", "hydra/launcher", "hydra/sweeper")
 
 

@@ -26,7 +26,7 @@ def cases() -> Iterator[Case]:
     for section in SECTIONS:
         for line in (f"{section}=null", f"{section}=1", f"~{section}"):
             yield Case("sections", (line,), "refuse")
-    for section in ("dataset", "engine", "logger", "model.operators.p"):
+    for section in ("dataset", "engine", "logger", "smoothing", "model.operators.p"):
         for line in HOSTILE:
             prefix, _, rest = line.partition("SECTION")
             yield Case("hostile classes", (f"{prefix}{section}{rest}",), "refuse")
@@ -39,7 +39,7 @@ def cases() -> Iterator[Case]:
 
 
 # fmt: off
-SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training")
+SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "smoothing")
 HOSTILE = (
     "SECTION._target_=os.mkdir", "SECTION._target_=subprocess.Popen", "SECTION._target_=builtins.eval",
     "SECTION._target_=builtins.exec", "SECTION._target_=shutil.rmtree", "SECTION._target_=sign.cli.run",

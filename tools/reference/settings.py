@@ -36,6 +36,8 @@ GROUPS = {
     "operator": "Linear maps B. A model names one for each letter, and a choice replaces it: "
     "`operator@model.operators.p=laplacian`. The settings are those of `model.operators.<letter>`.",
     "engine": "Where the products B · X run.",
+    "smoothing": "What is done with predictions after training; of several values, the best on validation nodes are "
+    "used.",
     "trainer": "Devices, precision and number of processes.",
     "logger": "The tracker, in addition to `metrics.csv`.",
     "paths": "Folders, relative to the working directory.",

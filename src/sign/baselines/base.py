@@ -22,23 +22,15 @@ Norm = Literal["none", "batch", "layer"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baseline(Validated, ABC):
-    """A system that the paper compares with.
+class GraphModel(Validated, ABC):
+    """A model that reads the graph itself instead of stored hops.
 
-    ``name`` names its run folders, and ``title`` its rows in tables. All hidden layers have ``units`` units and
-    ``dropout`` on their inputs; ``norm`` normalises their outputs.
-
-    A system with ``first_product`` computes the product of its matrix with the features once, before training. Its
-    first layer samples nothing.
+    ``name`` names its run folders, and ``title`` its rows in tables.
     """
 
     name: str
     title: str | None = None
-    units: Count
-    dropout: Probability
-    norm: Norm = "none"
 
-    first_product: ClassVar[bool] = False
     variant: ClassVar[str] = ""
     """What tells its run folders from those of the same system with another sampler."""
 
@@ -46,13 +38,30 @@ class Baseline(Validated, ABC):
         super().__post_init__()
         check_name(self.name)
 
+    def check_dataset(self, dataset: Dataset) -> None:
+        """Raise SignError if the model does not suit a data set; most do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline(GraphModel):
+    """A system that the paper compares with: a network that is trained on the graph.
+
+    All hidden layers have ``units`` units and ``dropout`` on their inputs; ``norm`` normalises their outputs.
+
+    A system with ``first_product`` computes the product of its matrix with the features once, before training. Its
+    first layer samples nothing.
+    """
+
+    units: Count
+    dropout: Probability
+    norm: Norm = "none"
+
+    first_product: ClassVar[bool] = False
+
     @property
     def operator(self) -> Operator:
         """What its layers multiply with: the normalised adjacency of GCN, unless overridden."""
         return NormalizedAdjacency()
-
-    def check_dataset(self, dataset: Dataset) -> None:
-        """Raise SignError if the system cannot be trained on a data set; most can."""
 
     @abstractmethod
     def network(self, features: int, classes: int, nodes: int) -> "Network":

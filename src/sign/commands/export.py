@@ -6,6 +6,7 @@ from omegaconf import DictConfig
 from rich.table import Column, Table
 
 from sign.config.trained import trained_settings
+from sign.errors import SignError
 from sign.prediction.settings import Export
 from sign.runs import SCORES
 from sign.system.console import console
@@ -15,6 +16,11 @@ def main(cfg: DictConfig) -> None:
     """Write the folder, and print what the exported model scores beside its checkpoint."""
     request = Export(**{field.name: cfg[field.name] for field in fields(Export)})
     settings = trained_settings(request.folder, cfg)
+    if settings.smoothing.enabled:
+        raise SignError(
+            f"run={request.run}: its predictions are smoothed over the graph, which an exported model does not have; "
+            "add smoothing=none to export the network alone"
+        )
     from sign.prediction.export import export  # imports torch: not before the checks
     from sign.prediction.model import TrainedModel
 

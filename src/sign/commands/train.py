@@ -14,7 +14,7 @@ from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
 from sign.experiments.series import mean_metric, plan, train_series
 from sign.graph.graph import SPLITS
-from sign.runs import SCORES, Series
+from sign.runs import RAW, SCORES, Series
 from sign.system import memory
 from sign.system.console import console
 from sign.training.distributed import process_group
@@ -56,6 +56,9 @@ def log_origin(settings: Settings) -> None:
 def print_run(settings: Settings, metrics: dict[str, float]) -> None:
     """Print the summary of a run."""
     console.print(score_table(f"{settings.title} on {settings.dataset.name}, seed {settings.seed}", metrics))
+    if settings.smoothing.enabled:
+        raw = {name.removeprefix(RAW): value for name, value in metrics.items() if name.startswith(RAW)}
+        console.print(score_table("before smoothing", raw))
     costs = Table(Column(style="dim"), Column(justify="right"), show_header=False)
     costs.add_row("parameters", f"{metrics['parameters']:,}")
     costs.add_row("epochs", f"{metrics['epochs']}")

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,8 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from sign.baselines.base import Baseline
+from sign.baselines.base import GraphModel
+from sign.baselines.label_propagation import LabelPropagation
 from sign.config.choices import check_choices, no_such_setting
 from sign.config.defaults import EXAMPLE, with_defaults
 from sign.config.identity import CHANGES_NUMBERS
@@ -28,21 +29,23 @@ from sign.config.resolvers import register_resolvers
 from sign.config.resume import check_content, checkpoint_of, resumed_config, run_folder_of
 from sign.config.settings import Settings
 from sign.datasets.base import Dataset
+from sign.datasets.exported_hops import ExportedHops
 from sign.diffusion.precompute import Powers
 from sign.engines.base import Engine
 from sign.engines.spark.engine import SparkEngine
 from sign.errors import FieldError, SignError
 from sign.models.architecture import Architecture
 from sign.operators.base import Operator
+from sign.smoothing.base import Smoothing
 from sign.store.store import Store
-from sign.system.program import CONF
+from sign.system.program import CONF, command_line
 from sign.tracking.base import Tracker
 from sign.training.placement import Placement
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 from sign.validation import MAX_POWER, Count, Range, Seed, check, check_name
 
 MODEL_KEYS = ("_target_", "name", "title", "branches", "operators")
-SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store")
+SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store", "smoothing")
 
 
 def compose(*overrides: str) -> DictConfig:
@@ -118,11 +121,13 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     check("search.metric", search_metric, ValidationMetric)
     _check_outline(plain)
     model = plain["model"]
-    baseline = None if "operators" in model else instantiate_section(cfg, "model", Baseline)
+    baseline = None if "operators" in model else instantiate_section(cfg, "model", GraphModel)
     powers = {} if baseline else _powers(cfg, model)
     _check_sections(with_defaults(plain, EXAMPLE), powers, baseline)
     engine = _engine(cfg, baseline)
+    store = build("store", Store, plain["store"])
     dataset = instantiate_section(cfg, "dataset", Dataset)
+    smoothing = _smoothing(cfg, baseline, engine, dataset)
     if run:
         check_content(dataset, run)
     title = model["title"] or (baseline.name if baseline else _title(model["name"], powers))
@@ -133,7 +138,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         branches=model.get("branches", "all"),
         powers=powers,
         engine=engine,
-        store=build("store", Store, plain["store"]),
+        store=replace(store, rows="all") if smoothing.enabled else store,  # predictions of all nodes are smoothed
         tracker=instantiate_section(cfg, "logger", Tracker),
         device=build("trainer", Device, plain["trainer"]),
         seed=plain["seed"],
@@ -146,6 +151,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         experiment=experiment,
         search_metric=search_metric,
         baseline=baseline,
+        smoothing=smoothing,
     )
 
 
@@ -157,11 +163,31 @@ def _experiment(cfg: DictConfig, resumed: bool) -> str | None:
     return experiment
 
 
-def _engine(cfg: DictConfig, baseline: Baseline | None) -> Engine:
+def _engine(cfg: DictConfig, baseline: GraphModel | None) -> Engine:
     engine = instantiate_section(cfg, "engine", Engine)
     if baseline and isinstance(engine, SparkEngine):
         raise SignError(f"engine=spark: {baseline.name} multiplies in every epoch, on this machine; use engine=local")
     return engine
+
+
+def _smoothing(cfg: DictConfig, baseline: GraphModel | None, engine: Engine, dataset: Dataset) -> Smoothing:
+    """Build the smoothing, and refuse it where it cannot be applied."""
+    smoothing = instantiate_section(cfg, "smoothing", Smoothing)
+    if not smoothing.enabled:
+        return smoothing
+    name = OmegaConf.select(cfg, "smoothing._target_").rpartition(".")[2]
+    if isinstance(engine, SparkEngine):
+        raise SignError(f"engine=spark: {name} multiplies on this machine; use engine=local")
+    if isinstance(dataset, ExportedHops):
+        raise SignError(f"dataset.path={dataset.path}: exported hops have no graph for {name}; use smoothing=none")
+    if isinstance(baseline, LabelPropagation):
+        raise SignError(f"model={baseline.name}: propagates labels itself; use smoothing=none")
+    if build("trainer", Device, OmegaConf.to_container(cfg.trainer)).several:  # type: ignore[arg-type]
+        raise SignError(
+            f"trainer.devices={cfg.trainer.devices}: {name} is computed by one process; train with smoothing=none, "
+            f"then: {command_line('eval')} run=… smoothing=…"
+        )
+    return smoothing
 
 
 def _check_outline(plain: dict[str, Any]) -> None:
@@ -204,7 +230,7 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
     return powers
 
 
-def _check_sections(plain: dict[str, Any], powers: Powers, baseline: Baseline | None) -> None:
+def _check_sections(plain: dict[str, Any], powers: Powers, baseline: GraphModel | None) -> None:
     """Check network, training and scaling; of settings that are chosen later, some value."""
     training = build("training", Training, plain["training"])
     scaling = build("scaling", Scaling, plain["scaling"])
@@ -217,7 +243,7 @@ def _check_sections(plain: dict[str, Any], powers: Powers, baseline: Baseline | 
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
 
 
-def _check_baseline(baseline: Baseline, scaling: Scaling, training: Training, device: Device) -> None:
+def _check_baseline(baseline: GraphModel, scaling: Scaling, training: Training, device: Device) -> None:
     """Refuse what only models that are trained on hops have."""
     for name, value in (("rows", training.rows), ("shuffle", training.shuffle)):
         if value not in ("auto", asdict(Placement())[name]):

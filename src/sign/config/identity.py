@@ -18,6 +18,7 @@ CHANGES_NUMBERS = {
     "training": True,
     "training.rows": False,  # the same batches, wherever their rows are held
     "scaling": True,
+    "smoothing": True,
     "store": False,  # which rows are stored, and whether they are verified, does not matter
     "store.dtype": True,
     "trainer": False,  # one device or many, compiled or not: the same sums in another order

@@ -58,6 +58,8 @@ def configured(cfg: DictConfig, scratch: Path, store: str | Path | None, folder:
     settings = configure(cfg, overrides=())
     if settings.baseline:
         raise SignError(f"model={settings.model}: a program trains models on hops, such as model=sign; use the command")
+    if settings.smoothing.enabled:
+        raise SignError("smoothing: a program gets the predictions of the network itself; use the command, or none")
     config = settings.config
     changed = {"paths": recorded, "store": {**config["store"], "root": recorded["store_dir"]}}
     return replace(settings, config={**config, **changed})

@@ -22,7 +22,7 @@ Section = TypeVar("Section")
 def allowed_targets() -> tuple[str, ...]:
     """Patterns of the classes that ``_target_`` may name: those of SIGN, and of the modules in ``SIGN_TRUST``."""
     own = [name for name in os.environ.get(TRUST, "").split(",") if name]
-    packages = ("datasets", "operators", "engines", "tracking", "models", "baselines")
+    packages = ("datasets", "operators", "engines", "tracking", "models", "smoothing", "baselines")
     return tuple(f"{name}.*" for name in (*(f"sign.{package}" for package in packages), *own))
 
 

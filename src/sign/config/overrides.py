@@ -12,7 +12,8 @@ from sign.config.identity import flatten
 from sign.errors import SignError, did_you_mean
 from sign.system.program import CONF
 
-SECTIONS_OF_RUN = ("dataset", "engine", "store", "paths", "trainer")  # that a command may change for a trained run
+# that a command may change for a trained run
+SECTIONS_OF_RUN = ("dataset", "engine", "store", "paths", "trainer", "smoothing")
 GLOBAL = ("experiment", "tuned", "hparams_search", "debug")  # groups that set other sections, and may be off
 FLAGS = (  # of Hydra
     *("--help", "-h", "--hydra-help", "--version", "--cfg", "-c", "--resolve", "--package", "-p", "--run", "-r"),

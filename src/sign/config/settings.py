@@ -1,17 +1,18 @@
 """The checked settings of one run."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sign.baselines.base import Baseline
+from sign.baselines.base import GraphModel
 from sign.config.instantiate import build, section_class
 from sign.datasets.base import Dataset
 from sign.diffusion.precompute import Powers, Precomputation
 from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.models.architecture import Architecture
+from sign.smoothing.base import NoSmoothing, Smoothing
 from sign.store.store import Store
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
@@ -46,7 +47,8 @@ class Settings:
     experiment: str | None = None
     run_folder: Path | None = None  # None: a new folder, named by time and seed
     search_metric: ValidationMetric = "val/loss"  # what the command returns to a search or a sweep
-    baseline: Baseline | None = None  # the model, unless it is trained on hops
+    baseline: GraphModel | None = None  # the model, unless it is trained on hops
+    smoothing: Smoothing = field(default_factory=NoSmoothing)  # of the predictions, after training
 
     @cached_property
     def architecture(self) -> Architecture:

@@ -16,6 +16,7 @@ from sign.engines.progress import advance
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.graph.matrix import Matrix
+from sign.operators.base import Operator
 from sign.system import arrays, memory
 
 MARGIN = 0.05  # of the remaining memory that stays free, for objects that are not arrays
@@ -51,7 +52,7 @@ def by_products(engine: Engine, diffusion: Diffusion) -> Generator[Block]:
     """Yield the wanted powers, computed by products of an engine on blocks of columns."""
     operator = diffusion.operator
     share = len(diffusion.wanted) / len(diffusion.rows) / max(operator.products, 1) / max(diffusion.columns, 1)
-    for columns in _column_blocks(engine, diffusion):
+    for columns in column_blocks(engine, operator, diffusion.matrix, diffusion.columns, operator.buffers):
         product = _tracked(engine, share * (columns.stop - columns.start))
         for power, x in powers(diffusion, _load(diffusion, columns), product, True, columns):
             for part, rows in row_parts(diffusion, diffusion.used):
@@ -109,11 +110,14 @@ def _load(diffusion: Diffusion, columns: slice) -> Floats:
     return x
 
 
-def _column_blocks(engine: Engine, diffusion: Diffusion) -> list[slice]:
-    """Return blocks of columns of about equal width, as wide as the remaining memory allows."""
-    operator, columns, nodes = diffusion.operator, diffusion.columns, diffusion.matrix.csr.nodes
-    fixed, per_column = engine.needs(diffusion.matrix)
-    per_column += 4 * nodes * operator.buffers
+def column_blocks(engine: Engine, operator: Operator, matrix: Matrix, columns: int, buffers: int) -> list[slice]:
+    """Return blocks of columns of about equal width, as wide as the remaining memory allows.
+
+    A block takes ``buffers`` arrays with one row per node, besides what the engine needs for a product.
+    """
+    nodes = matrix.csr.nodes
+    fixed, per_column = engine.needs(matrix)
+    per_column += 4 * nodes * buffers
     remaining = memory.remaining() - fixed
     widest = int(remaining * (1 - MARGIN)) // per_column
     if widest < 1:

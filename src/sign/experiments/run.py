@@ -10,14 +10,19 @@ from typing import Any
 
 import pytorch_lightning as pl
 from omegaconf import OmegaConf
+from pytorch_lightning.loggers import Logger
 
 import sign
+from sign.baselines.base import Baseline
 from sign.baselines.datamodule import BaselineDataModule
+from sign.baselines.label_datamodule import LabelDataModule
+from sign.baselines.label_propagation import LabelPropagation
 from sign.baselines.task import BaselineTask
 from sign.config.defaults import automatic, explain, resolve
 from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
+from sign.experiments.propagate import propagate_labels, smooth
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
 from sign.system.program import command_line
@@ -47,8 +52,8 @@ def run(settings: Settings, data: NodeDataModule | None = None) -> dict[str, flo
     data = data or prepare(settings)
     settings = with_placement(resolve(settings, data.classification), data.placement)
     pl.seed_everything(settings.seed, verbose=False)
-    task = make_task(settings, data)
-    if settings.ckpt_path:
+    task = None if isinstance(data, LabelDataModule) else make_task(settings, data)
+    if settings.ckpt_path and task:
         check_checkpoint(settings.ckpt_path, task)
     folder = broadcast(Path() if rank() else create_run_folder(settings, data))
     log.info(f"{settings.title}: {data}")
@@ -57,7 +62,11 @@ def run(settings: Settings, data: NodeDataModule | None = None) -> dict[str, flo
         on_failure(f"resume with: {command_line('train')} ckpt_path={folder / CHECKPOINTS / 'last.ckpt'}")
     loggers = [] if rank() else settings.tracker.start(run_info(settings, folder))
     try:
-        metrics = fit_and_test(settings.training, settings.device, data, task, folder, loggers, settings.ckpt_path)
+        if task:
+            metrics = train(settings, data, task, folder, loggers)
+        else:
+            assert isinstance(data, LabelDataModule)
+            metrics = propagate_labels(settings, data, folder)
         if not rank():
             with write_errors(folder, "paths.output_dir"):
                 write_json(folder / METRICS, dict(sorted(metrics.items())))
@@ -65,6 +74,14 @@ def run(settings: Settings, data: NodeDataModule | None = None) -> dict[str, flo
         if not rank():
             settings.tracker.finish(loggers, Run(folder), data.manifests)
     return metrics
+
+
+def train(
+    settings: Settings, data: NodeDataModule, task: NodeTask, folder: Path, loggers: list[Logger]
+) -> dict[str, float]:
+    """Fit and test a network, and smooth its predictions if the settings say so; returns the metrics."""
+    metrics = fit_and_test(settings.training, settings.device, data, task, folder, loggers, settings.ckpt_path)
+    return smooth(settings, data, task, folder, metrics) if settings.smoothing.enabled else metrics
 
 
 def prepare(settings: Settings) -> NodeDataModule:
@@ -104,9 +121,13 @@ def with_placement(settings: Settings, placement: Placement) -> Settings:
 
 def data_module(settings: Settings) -> NodeDataModule:
     """The data module of a model, not yet prepared."""
-    if settings.baseline:
-        scaling, scratch = settings.config["scaling"]["features"], Path(settings.store.root)
-        return BaselineDataModule(settings.baseline, settings.dataset, settings.engine, scaling, scratch, settings.seed)
+    model, scratch = settings.baseline, Path(settings.store.root)
+    if isinstance(model, LabelPropagation):
+        return LabelDataModule(model, settings.dataset, settings.engine, scratch, settings.seed)
+    if model:
+        assert isinstance(model, Baseline)
+        scaling = settings.config["scaling"]["features"]
+        return BaselineDataModule(model, settings.dataset, settings.engine, scaling, scratch, settings.seed)
     return SIGNDataModule(settings.precomputation, settings.seed)
 
 

@@ -1,5 +1,6 @@
 """The metrics of a checkpoint, on the graph of its run or on another one."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +9,14 @@ from sign.config.settings import Settings
 from sign.datasets.exported_hops import ExportedHops
 from sign.datasets.in_memory import InMemory
 from sign.errors import SignError
-from sign.graph.graph import SPLITS
+from sign.graph.graph import SPLITS, Graph
 from sign.prediction.model import TrainedModel
+from sign.prediction.smoothed import smoothed_predictions
+from sign.smoothing.task import ScoresTask
 from sign.training.datamodule import SIGNDataModule
 from sign.training.fit import test_metrics
+
+log = logging.getLogger(__name__)
 
 
 def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SPLITS) -> dict[str, float]:
@@ -28,7 +33,11 @@ def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SP
         splits = [split for split in splits if len(graph.nodes_of(split))]
         if not splits:
             raise SignError(f"{graph.name}: has no labelled nodes in this split; choose another one")
-        dataset = InMemory.of(model.with_classes(graph))
+        graph = model.with_classes(graph)
+        if settings.smoothing.enabled:
+            metrics = _smoothed_metrics(settings, model, graph)
+            return {name: value for name, value in metrics.items() if name.split("/")[0] in splits}
+        dataset = InMemory.of(graph)
     powers = model.operators(settings.powers)
     precomputation = replace(
         settings.precomputation, dataset=dataset, powers=powers, feature_scaling=model.feature_scaling
@@ -39,3 +48,12 @@ def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SP
     data.setup("test")
     metrics = test_metrics(settings.device, data, model.task, Path(settings.store.root))
     return {name: value for name, value in metrics.items() if name.split("/")[0] in splits}
+
+
+def _smoothed_metrics(settings: Settings, model: TrainedModel, graph: Graph) -> dict[str, float]:
+    """The metrics of smoothed predictions, for which settings are chosen on the validation nodes of the graph."""
+    with settings.engine.limits(Path(settings.store.root)):
+        smoothed = smoothed_predictions(settings, model, graph)
+    log.info("propagation: %s", smoothed)
+    task = ScoresTask(smoothed.scores, graph, settings.training)
+    return test_metrics(settings.device, None, task, Path(settings.store.root))

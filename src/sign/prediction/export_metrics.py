@@ -13,7 +13,7 @@ from sign.diffusion.hops import Hops
 from sign.diffusion.precompute import diffuse
 from sign.graph.csr import Array
 from sign.prediction.model import TrainedModel
-from sign.prediction.predict import hops_of
+from sign.prediction.node_hops import hops_of
 from sign.prediction.scoring import Score, StoredRows, score_of
 
 MEASURED = ("val", "test")

@@ -1,27 +1,30 @@
 """Predictions, embeddings or hop rows of the nodes of a graph, streamed from the store to a file."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
-import torch
 
 from sign.config.settings import Settings
 from sign.datasets.exported_hops import ExportedHops
-from sign.diffusion.hops import Hops
 from sign.diffusion.precompute import diffuse
 from sign.engines.progress import progress_bar
 from sign.errors import SignError
-from sign.graph.classification import NodeClassification, full_scope
 from sign.graph.csr import Array
 from sign.graph.graph import SPLITS, Graph
 from sign.prediction.model import TrainedModel
+from sign.prediction.node_hops import SELECTED, hops_of
 from sign.prediction.nodes import select_nodes
 from sign.prediction.outputs import Columns, check_writable, write_array, write_table
-from sign.prediction.scoring import StoredRows, score_of, scores
+from sign.prediction.scoring import StoredRows, probabilities, score_of, scores
 from sign.prediction.settings import ARRAY, Prediction
+from sign.prediction.smoothed import smoothed_predictions, smoothed_thresholds
+from sign.smoothing.task import logits
+from sign.system import arrays
 
-SELECTED = "selected"  # the nodes to score, beside the splits of a scope
+Blocks: TypeAlias = Iterator[tuple[slice, Array]]
 
 
 def predict(settings: Settings, model: TrainedModel, prediction: Prediction) -> int:
@@ -32,10 +35,32 @@ def predict(settings: Settings, model: TrainedModel, prediction: Prediction) -> 
     model.check_hops(settings)
     check_writable(prediction.file)
     with settings.engine.limits(Path(settings.store.root)):
+        if settings.smoothing.enabled and prediction.what == "predictions":
+            model, ids, blocks = _smoothed(settings, model, prediction)
+            _write(model, prediction, blocks, ids)
+            return len(ids)
         ids, rows = select_rows(settings, model, prediction.nodes)
         with progress_bar(prediction.what, len(rows), "nodes"):
-            _write(model, prediction, rows, ids)
+            _write(model, prediction, scores(rows, score_of(model, prediction.what, prediction.precision)), ids)
     return len(rows)
+
+
+def _smoothed(settings: Settings, model: TrainedModel, prediction: Prediction) -> tuple[TrainedModel, Array, Blocks]:
+    """The model with thresholds for smoothed scores, the ids of the selected nodes, and their smoothed scores."""
+    graph = model.as_trained(settings.dataset).load_for_prediction()
+    model.check_graph(graph)
+    graph = model.with_classes(graph)
+    selected = select_nodes(graph, prediction.nodes)
+    smoothed = smoothed_predictions(settings, model, graph, prediction.precision).scores
+    model = replace(model, thresholds=smoothed_thresholds(model, graph, smoothed))
+    parts = arrays.row_slices(len(selected), smoothed[:1].nbytes)
+    blocks = ((part, logits(smoothed[selected[part]], model.multilabel)) for part in parts)
+    return model, ids_of(graph, selected), blocks
+
+
+def ids_of(graph: Graph, nodes: Array) -> Array:
+    """The ids of some nodes; their numbers if the graph has no ids."""
+    return nodes if graph.node_ids is None else np.asarray(graph.node_ids[nodes])
 
 
 def select_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple[Array, StoredRows]:
@@ -49,21 +74,7 @@ def select_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple[Ar
         model.with_classes(graph)  # only checked: labels are not needed
     selected = select_nodes(graph, nodes)
     hops = hops_of(settings, model, graph, selected)
-    ids = selected if graph.node_ids is None else graph.node_ids[selected]
-    return ids, StoredRows(hops, SELECTED, model.hop_scaling)
-
-
-def hops_of(settings: Settings, model: TrainedModel, graph: Graph, nodes: Array) -> Hops:
-    """The hops of some nodes, computed on the whole graph; those that the store has are not computed again."""
-    rows = {SELECTED: nodes}
-    trained = {split: graph.nodes_of(split) for split in SPLITS if not (graph.inductive and split == "train")}
-    if np.isin(nodes, np.concatenate(list(trained.values()))).all():
-        rows |= trained  # the rows that training stored
-    scope = full_scope(graph, model.feature_scaling, rows)
-    classification = NodeClassification(
-        graph.name, "", model.classes, model.multilabel, {}, [scope], model.feature_scaling
-    )
-    return diffuse(classification, model.operators(settings.powers), settings.engine, settings.store, settings.branches)
+    return ids_of(graph, selected), StoredRows(hops, SELECTED, model.hop_scaling)
 
 
 def _exported_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple[Array, StoredRows]:
@@ -75,23 +86,14 @@ def _exported_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple
     return ids, StoredRows(hops, nodes, model.hop_scaling)
 
 
-def _write(model: TrainedModel, prediction: Prediction, rows: StoredRows, ids: Array) -> None:
-    blocks = scores(rows, score_of(model, prediction.what, prediction.precision))
+def _write(model: TrainedModel, prediction: Prediction, blocks: Blocks, ids: Array) -> None:
     if prediction.file.suffix == ARRAY:
-        write_array(prediction.file, len(rows), _arrays(model, prediction, blocks))
+        write_array(prediction.file, len(ids), _arrays(model, prediction, blocks))
     else:
         write_table(prediction.file, _columns(model, prediction, blocks, ids))
 
 
-def probabilities(logits: Array, multilabel: bool) -> Array:
-    """The probability of each class, or of each label."""
-    tensor = torch.from_numpy(logits)
-    return (tensor.sigmoid() if multilabel else tensor.softmax(dim=1)).numpy()
-
-
-def _arrays(
-    model: TrainedModel, prediction: Prediction, blocks: Iterator[tuple[slice, Array]]
-) -> Iterator[tuple[slice, Array]]:
+def _arrays(model: TrainedModel, prediction: Prediction, blocks: Blocks) -> Blocks:
     """Blocks of a numpy array: of ``best`` predictions the numbers of the classes, or 0 and 1 per label."""
     for part, values in blocks:
         if prediction.what != "predictions":
@@ -104,9 +106,7 @@ def _arrays(
             yield part, _most_probable(values, prediction.top).squeeze(1 if prediction.top == 1 else ())
 
 
-def _columns(
-    model: TrainedModel, prediction: Prediction, blocks: Iterator[tuple[slice, Array]], ids: Array
-) -> Iterator[Columns]:
+def _columns(model: TrainedModel, prediction: Prediction, blocks: Blocks, ids: Array) -> Iterator[Columns]:
     """Blocks of a table, ids first."""
     names = np.array(model.labels, dtype=object)
     for part, values in blocks:

@@ -59,6 +59,12 @@ def scores(rows: StoredRows, score: Score) -> Iterator[tuple[slice, Array]]:
         advance(len(block))
 
 
+def probabilities(logits: Array, multilabel: bool) -> Array:
+    """The probability of each class, or of each label."""
+    tensor = torch.from_numpy(logits)
+    return (tensor.sigmoid() if multilabel else tensor.softmax(dim=1)).numpy()
+
+
 def score_of(model: TrainedModel, what: str = "predictions", precision: str = "float32") -> Score:
     """What is computed of a block of rows: logits, embeddings, or with ``what="hops"`` the rows themselves."""
     if what == "hops":

@@ -96,8 +96,11 @@ def fit_and_test(
     }
 
 
-def test_metrics(device: Device, data: NodeDataModule, task: NodeTask, scratch: Path) -> dict[str, float]:
-    """Test a trained task on every split; returns the same metrics as the end of :func:`fit_and_test`."""
+def test_metrics(device: Device, data: NodeDataModule | None, task: NodeTask, scratch: Path) -> dict[str, float]:
+    """Test a task on every split; returns the same metrics as the end of :func:`fit_and_test`.
+
+    ``data`` is None for a task that has its own rows.
+    """
     silence_lightning()
     trainer = pl.Trainer(
         accelerator=device.accelerator,
