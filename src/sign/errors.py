@@ -42,7 +42,7 @@ class MissingData(SignError):
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """Return a question that names the choices nearest to a misspelt one, or nothing if none is near.
 
-    Of dotted names, the last parts are compared as well; in the same section, they have to be near themselves.
+    The last parts of dotted names have to be near themselves: that another section is near does not help.
 
     >>> did_you_mean("training.dropuot", ["model.dropout", "model.p", "training.patience"])
     'did you mean model.dropout?'
@@ -56,8 +56,8 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
 
 
 def _similarity(name: str, choice: str) -> float:
-    (section, _, last), (other, _, choice_last) = name.rpartition("."), choice.rpartition(".")
+    (section, _, last), (_, _, choice_last) = name.rpartition("."), choice.rpartition(".")
     end = SequenceMatcher(None, last.lower(), choice_last.lower()).ratio()
-    if section == other and end < NEAR:
+    if section and end < NEAR:
         return end
     return max(end, SequenceMatcher(None, name.lower(), choice.lower()).ratio())

@@ -73,5 +73,16 @@ def no_such_choice(override: str, name: str, options: Iterable[str]) -> SignErro
 
 
 def no_such_setting(name: str, settings: Iterable[str]) -> SignError:
-    """Return the error for a setting that does not exist; it names the nearest ones."""
-    return SignError(f"{name}: there is no such setting; {did_you_mean(name, settings) or '--help shows all'}")
+    """Return the error for a setting that does not exist; it names the nearest ones, but not the section of the name.
+
+    ``settings`` may contain sections.
+    """
+    settings = sorted(settings)
+    sections = {setting for setting in settings if any(other.startswith(f"{setting}.") for other in settings)}
+    if value := next((key for key in settings if name.startswith(f"{key}.") and key not in sections), None):
+        return SignError(f"{name}: there is no such setting; {value} is a value, not a section")
+    shown = (
+        set(settings) - {name} if "." not in name else {key for key in settings if "." in key or key not in sections}
+    )
+    others = [setting for setting in sorted(shown) if not name.startswith(f"{setting}.")]
+    return SignError(f"{name}: there is no such setting; {did_you_mean(name, others) or '--help shows all'}")

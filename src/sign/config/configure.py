@@ -220,7 +220,9 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
     powers = {}
     for letter in model["operators"]:
         check_name(letter, "model.operators")
-        power: Any = model.get(letter)
+        if letter not in model:
+            raise SignError(f"model.{letter}: the operator has no highest power; add one, such as +model.{letter}=1")
+        power: Any = model[letter]
         if type(power) is not int or power < 0:
             rule = f"a power must be an integer >= 0; use model.{letter}=0 to leave it out"
             raise FieldError(f"model.{letter}", power, rule)
