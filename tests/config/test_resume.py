@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from common.paths import REPOSITORY
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -146,8 +147,6 @@ def test_a_group_choice_changes_its_group_but_not_the_numbers(configured: Config
         ("~group", {"group": None}),
         ("paths.store_dir=/tmp", {"paths.store_dir": "/tmp", "store.root": "/tmp"}),
         ("model.p=3", {}),
-        ("dataset=cora", {}),
-        ("model=sign", {}),
         ("operator@model.operators.s=ppr", {}),
     ],
 )
@@ -163,6 +162,24 @@ def test_every_form_of_override(
     differing.pop("ckpt_path")
     differing.pop("engine.conf", None)  # an empty mapping before
     assert differing == expected
+
+
+def test_the_command_of_a_run_resumes_it(configured: Configured, tmp_path: Path) -> None:
+    command = ("dataset=cora", "model=sign_directed", "model.p=2", "operator@model.operators.s=heat")
+    run = configured(*command, "dataset.split_seed=4", "model.f=1")
+    resume = begin(run, tmp_path / "run")
+    assert not changes(run, configured(*command, "dataset.split_seed=4", "model.f=1", resume))
+    with pytest.raises(SignError, match=r"^model=sign_directed: would change .* \(model.f=1\); leave it out"):
+        configured(*command, "dataset.split_seed=4", resume)
+
+
+def test_a_setting_that_the_graph_chose_is_that_of_the_same_choice(configured: Configured, tmp_path: Path) -> None:
+    graph = ("dataset=custom", f"dataset.path={REPOSITORY / 'examples' / 'graph'}", "model=sign")
+    run = configured(*graph)
+    assert run.config["model"]["batch_norm"] == "auto"
+    run.config["model"]["batch_norm"] = False
+    resume = begin(run, tmp_path / "run", run.dataset.content_digest())
+    assert not changes(run, configured(*graph, resume))
 
 
 def _plain(settings: Any) -> Any:
@@ -184,6 +201,8 @@ def _plain(settings: Any) -> Any:
         "store={dtype:float16}",
         "dataset=communities",
         "model=mlp",
+        "model=sign",
+        "model=sign_directed",
         "operator@model.operators.s=heat",
         "~model.s",
         "+model.q=1",

@@ -8,6 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
+from sign.config.defaults import AUTO
 from sign.config.identity import EXTENDABLE, changes_numbers, flatten
 from sign.config.overrides import GLOBAL
 from sign.datasets.base import Dataset
@@ -42,7 +43,8 @@ def resumed_config(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> Dict
 
     ``cfg`` is the configuration that was composed with the overrides, not yet resolved: a value is taken from it
     only where an override names it, or where it refers to such a value (``store.root`` to ``paths.store_dir``).
-    A group choice such as ``engine=torch`` names its whole group, of which settings that change the numbers stay.
+    A group choice such as ``engine=torch`` names its whole group, of which settings that change the numbers stay. Of a
+    group that changes them throughout, such as ``model=sign``, every setting has to be that of the run already.
 
     Raises
     ------
@@ -58,18 +60,18 @@ def resumed_config(cfg: DictConfig, run: Path, overrides: Iterable[str]) -> Dict
         if name == "ckpt_path":
             continue
         if name in GLOBAL:
-            kept = name == "experiment" and value == resumed.get("experiment")
+            refused = [] if name == "experiment" and value == resumed.get("experiment") else [name]
         elif override in choices:
-            kept = _choose(name, cfg, resumed)
+            refused = _choose(name, cfg, resumed)
         else:
             keys = [f"{name}.{key}" for key in flatten(value)] if isinstance(value, dict) and value else [name]
-            kept = all(_set(key, cfg, resumed) for key in keys)
-        if not kept:
-            before = OmegaConf.select(resumed, name)
+            refused = [key for key in keys if not _set(key, cfg, resumed)]
+        if refused:
+            before = OmegaConf.select(resumed, refused[0])
             shown = before.get("name") or before.get("_target_") if isinstance(before, DictConfig) else before
             raise SignError(
                 f"{override.input_line}: would change the numbers of the run that ckpt_path={cfg.ckpt_path} resumes "
-                f"({name}={shown}); leave it out, or start a new run without ckpt_path"
+                f"({refused[0]}={shown}); leave it out, or start a new run without ckpt_path"
             )
     return resumed
 
@@ -95,23 +97,21 @@ def _is_choice(override: Override, cfg: DictConfig, resumed: DictConfig) -> bool
     return isinstance(override.value(), str) and all(isinstance(section, DictConfig) for section in sections)
 
 
-def _choose(name: str, cfg: DictConfig, resumed: DictConfig) -> bool:
-    """Make the choice of a group; False if it is not the one of the run and would change its numbers."""
+def _choose(name: str, cfg: DictConfig, resumed: DictConfig) -> list[str]:
+    """Make the choice of a group; return the settings by which it would change the numbers of the run instead."""
     before, after = (_plain(OmegaConf.select(config, name)) for config in (resumed, cfg))
     if changes_numbers(name):
-        return _kind(before) == _kind(after)
+        old, new = flatten(before, f"{name}."), flatten(after, f"{name}.")
+        differing = [key for key in {**old, **new} if old.get(key, MISSING) != new.get(key, MISSING)]
+        counted = [key for key in differing if changes_numbers(key) and new.get(key) != AUTO]
+        return sorted(counted, key=lambda key: key != f"{name}.name")
     OmegaConf.update(resumed, name, after, merge=False)
     for key, value in flatten(before, f"{name}.").items():
         if changes_numbers(key):
             OmegaConf.update(resumed, key, value, merge=False)
     for key in flatten(after, f"{name}."):
         _follow(key, cfg, resumed)
-    return True
-
-
-def _kind(section: dict[str, Any]) -> dict[str, Any]:
-    """What tells the files of a group apart: names and classes, and which settings there are."""
-    return {key: value if key.endswith(("name", "_target_")) else None for key, value in flatten(section).items()}
+    return []
 
 
 def _set(key: str, cfg: DictConfig, resumed: DictConfig) -> bool:
