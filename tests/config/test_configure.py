@@ -83,7 +83,7 @@ def test_every_tuned_file_belongs_to_a_data_set_and_a_model() -> None:
         ("trainer.devices=0", "trainer.devices=0: must be an integer >= 1"),
         ("+model.q=1", "model.q: there is no such setting"),
         ("+foo=1", "foo: there is no such setting"),
-        ("~model.p", "model.p=None: a power must be an integer"),
+        ("~model.p", "model.p: the operator has no highest power; add one, such as +model.p=1"),
         ("~training.patience", "training.patience: the setting is missing"),
         ("training=null", "training=None: a run needs this section"),
         ("model.operators=null", "model.operators=None: name an operator"),
