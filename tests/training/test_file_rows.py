@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from sign.errors import SignError
+from sign.training.batch import Batch
 from sign.training.chunk_loader import ChunkLoader
 from sign.training.chunks import ChunkOrder, Chunks
 from sign.training.file_rows import FileRows, layout, write_or_open
 from sign.training.hop_rows import HopRows
-from sign.training.rows import Batch, RowLoader, Rows
+from sign.training.rows import RowLoader, Rows
 
 CHUNKS = Chunks(999, 7)  # five groups, the last chunk is shorter
 

@@ -24,18 +24,23 @@ def test_auto_takes_the_fastest_place_that_is_large_enough(caplog: pytest.LogCap
     assert placed(1000, Room(1000)) == Placement("memory", "rows")
     assert not caplog.messages  # the usual case
     assert placed(1001, Room(1000)) == Placement("disk", "chunks")
+    assert placed(500, Room(1000, 500)) == Placement("device", "rows")
+    assert placed(501, Room(1000, 500)) == Placement("memory", "rows")
+    assert placed(1001, Room(1000, 500)) == Placement("disk", "chunks")
     assert "1.0 kB of rows, and there is room for 1.0 kB in memory: training.rows=disk" in caplog.text
 
 
 def test_explicit_settings_are_obeyed() -> None:
     assert placed(10, Room(1000), rows="disk") == Placement("disk", "chunks")
     assert placed(10, Room(1000), shuffle="chunks") == Placement("memory", "chunks")
+    assert placed(10, Room(1000, 5), rows="device") == Placement("device", "rows")
 
 
 @pytest.mark.parametrize(
     ("changes", "setting"),
     [
         ({"rows": "memory"}, "training.rows=memory"),
+        ({"rows": "device"}, "training.rows=device"),
         ({"rows": "disk", "shuffle": "rows"}, "training.shuffle=rows"),
         ({"rows": "auto", "shuffle": "rows"}, "training.shuffle=rows"),
     ],
@@ -50,3 +55,4 @@ def test_the_room_is_within_the_budget_and_shared_by_ranks() -> None:
     assert 0 < Room.of(str(budget)).memory <= 5 * 10**6
     assert Room.of("1kB").memory == 0
     assert Room.of(None, ranks=4).memory < Room.of(None).memory
+    assert Room.of(None, device=100).device == 50

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+import torch
 from omegaconf import OmegaConf
 from pytorch_lightning.loggers import Logger
 
@@ -28,6 +29,7 @@ from sign.system.atomic_files import create_unique_folder, write_errors, write_j
 from sign.system.program import command_line
 from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
+from sign.training.device import free_bytes, resident_dtype, training_device
 from sign.training.distributed import broadcast, current_rank, on_failure, rank, rank_zero_first
 from sign.training.fit import fit_and_test
 from sign.training.node_datamodule import NodeDataModule
@@ -107,9 +109,13 @@ def prepare(settings: Settings) -> NodeDataModule:
 
 def choose_placement(settings: Settings, data: SIGNDataModule) -> Placement:
     """Decide where rows are held and how they are shuffled: by rank 0, for all ranks."""
+    data.device = training_device(settings.device)
+    data.dtype = resident_dtype(settings.device.precision, settings.store.dtype, settings.scaling.hops)
     if rank():
         return broadcast(data.placement)
-    room = Room.of(settings.engine.memory, current_rank(settings.device).devices)
+    free = free_bytes(data.device)
+    free_rows = None if free is None else free * torch.float32.itemsize / data.dtype.itemsize
+    room = Room.of(settings.engine.memory, current_rank(settings.device).devices, free_rows)
     return broadcast(place(settings.training, data.row_bytes, room))
 
 

@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from sign.graph.csr import Array
+from sign.training.batch import Batch
 from sign.training.chunks import ChunkOrder
 from sign.training.file_rows import FileRows
 from sign.training.read_ahead import read_ahead
-from sign.training.rows import Batch, RowLoader, rank_slice
+from sign.training.rows import CPU, RowLoader, rank_slice
 
 
 class ChunkLoader(RowLoader):
@@ -30,6 +31,8 @@ class ChunkLoader(RowLoader):
         Returns the order of the chunks in the current epoch.
     rank, world_size
         The part of each batch that is read.
+    device
+        Where batches are copied ahead if it is a GPU.
     """
 
     rows: FileRows
@@ -42,11 +45,12 @@ class ChunkLoader(RowLoader):
         epoch_order: Callable[[], ChunkOrder],
         rank: int = 0,
         world_size: int = 1,
+        device: torch.device = CPU,
     ) -> None:
-        super().__init__(rows, labels, batch_size, None, rank, world_size)
+        super().__init__(rows, labels, batch_size, None, rank, world_size, device)
         self.epoch_order = epoch_order
 
-    def __iter__(self) -> Iterator[Batch]:
+    def _batches(self, device: torch.device) -> Iterator[Batch]:
         plan = self.epoch_order()
         own = self._own_rows(plan)
         groups = _Groups(self.rows, plan, np.concatenate(own))

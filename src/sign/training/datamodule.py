@@ -16,7 +16,7 @@ from sign.training.distributed import rank, world_size
 from sign.training.file_rows import FileRows, layout, write_or_open
 from sign.training.hop_rows import HopRows
 from sign.training.node_datamodule import NodeDataModule
-from sign.training.rows import RowLoader, Rows, StoredRows, rank_slice
+from sign.training.rows import CPU, RowLoader, Rows, StoredRows, rank_slice
 
 EVERY_EPOCH = ("train", "val")  # splits that are worth a row file
 EVALUATION_BATCH = 1 << 12  # rows that are evaluated at a time, at least
@@ -25,10 +25,13 @@ EVALUATION_BATCH = 1 << 12  # rows that are evaluated at a time, at least
 class SIGNDataModule(NodeDataModule):
     """Rows of the hops that ``precomputation`` describes; ``prepare_data`` sets ``hops``, too.
 
-    ``placement``, which depends on :attr:`row_bytes`, has to be set before ``setup``, unless rows are in memory.
+    ``placement``, which depends on :attr:`row_bytes`, has to be set before ``setup``, unless rows are in memory;
+    with it the ``device`` that batches are copied to, and the ``dtype`` of rows that are held there.
     """
 
     hops: Hops
+    device = CPU
+    dtype = torch.float32
 
     def __init__(self, precomputation: Precomputation, seed: int) -> None:
         super().__init__(seed)
@@ -54,7 +57,7 @@ class SIGNDataModule(NodeDataModule):
                 own = rank_slice(len(self.classification.labels[split]), rank(), world_size())  # each row on one rank
                 rows = self.training_rows.own(own) if split == "train" else self._rows(split, stage, own)
                 batch_size = max(self.batch_size, EVALUATION_BATCH)
-                self.loaders[split] = RowLoader(rows, self._labels_of(rows, split)[own], batch_size)
+                self.loaders[split] = RowLoader(rows, self._labels_of(rows, split)[own], batch_size, device=self.device)
 
     def reuse(self, seed: int) -> None:
         """Serve the next run of a series, which differs in its seed only."""
@@ -104,9 +107,10 @@ class SIGNDataModule(NodeDataModule):
         """Training rows in a new order every epoch."""
         rows = self.training_rows
         labels = self._labels_of(rows, "train")
+        ranks = rank(), world_size(), self.device
         if isinstance(rows, FileRows):
-            return ChunkLoader(rows, labels, self.batch_size, self._chunk_order, rank(), world_size())
-        loader = RowLoader(rows, labels, self.batch_size, self._order, rank(), world_size())
+            return ChunkLoader(rows, labels, self.batch_size, self._chunk_order, *ranks)
+        loader = RowLoader(rows, labels, self.batch_size, self._order, *ranks)
         if self.placement.shuffle == "chunks":
             loader.order = lambda: self._order_of_chunks(loader.batches)
         return loader
@@ -117,7 +121,9 @@ class SIGNDataModule(NodeDataModule):
     def _rows(self, split: str, stage: str, part: slice) -> StoredRows:
         """Some rows of a split, where they are to be held."""
         rows = self._hop_rows(split)
-        if self.placement.rows != "disk":
+        if self.placement.rows == "device":
+            return Rows.load(rows.own(part), self.device, self.dtype)
+        if self.placement.rows == "memory":
             return Rows.load(rows.own(part))
         if stage != "fit" or split not in EVERY_EPOCH:
             return rows.own(part)

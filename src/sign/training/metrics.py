@@ -55,6 +55,8 @@ class SplitMetrics:
         correct = predicted == labels
         if self.classes is None:
             return correct.sum()
+        if labels.device.type != "cpu":
+            return compared_counts(predicted, labels, self.classes)
         by_class = [torch.bincount(rows, minlength=self.classes) for rows in (labels[correct], predicted, labels)]
         return torch.stack(by_class)
 
@@ -87,6 +89,13 @@ class SplitMetrics:
             occurs = sums.counts.sum(0) > 0
             metrics["macro_f1"] = (scores if self.multilabel else scores[occurs]).mean()
         return metrics
+
+
+def compared_counts(predicted: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """The counts of single labels by comparisons alone: masks and ``bincount`` make the host wait for a GPU."""
+    numbers = torch.arange(classes, device=labels.device)
+    actual, chosen = labels[:, None] == numbers, predicted[:, None] == numbers
+    return torch.stack([(actual & chosen).sum(0), chosen.sum(0), actual.sum(0)])
 
 
 def f1(counts: Tensor) -> Tensor:

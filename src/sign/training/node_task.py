@@ -9,11 +9,12 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from sign.graph.graph import SPLITS
+from sign.training.batch import Batch
 from sign.training.class_results import ClassResults
 from sign.training.metrics import SplitMetrics, ogb_accuracy
 from sign.training.outputs import SplitOutputs
 from sign.training.ranking import ranking_metrics
-from sign.training.rows import Batch, RowLoader
+from sign.training.rows import RowLoader
 from sign.training.settings import RANKING, Training
 from sign.training.thresholds import threshold_counts, validation_thresholds
 

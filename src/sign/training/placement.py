@@ -14,25 +14,29 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Placement:
-    """``rows`` are held in memory or on disk; ``shuffle`` takes single rows or chunks."""
+    """``rows`` are held on a GPU, in memory or on disk; ``shuffle`` takes single rows or chunks."""
 
-    rows: Literal["memory", "disk"] = "memory"
+    rows: Literal["device", "memory", "disk"] = "memory"
     shuffle: Literal["rows", "chunks"] = "rows"
 
 
 @dataclass(frozen=True)
 class Room:
-    """The bytes that rows may take in memory."""
+    """The bytes of float32 rows that may be in memory, and on the GPU; None where training runs on the CPU."""
 
     memory: int
+    device: int | None = None
 
     @classmethod
-    def of(cls, budget: str | None, ranks: int = 1) -> "Room":
-        """The room within ``engine.memory``, or else on this machine, which ``ranks`` processes share."""
+    def of(cls, budget: str | None, ranks: int = 1, device: float | None = None) -> "Room":
+        """The room within ``engine.memory``, or else on this machine, which ``ranks`` processes share.
+
+        ``device`` is the free memory of the GPU, in bytes of float32 rows.
+        """
         available = memory.available() / ranks
         if budget is not None:
             available = min(available, (memory.parse_size(budget) or 0) - memory.resident())
-        return cls(max(0, int(MEMORY_FRACTION * available)))
+        return cls(max(0, int(MEMORY_FRACTION * available)), None if device is None else int(MEMORY_FRACTION * device))
 
 
 def place(training: Training, size: int, room: Room) -> Placement:
@@ -46,12 +50,15 @@ def place(training: Training, size: int, room: Room) -> Placement:
     rows, shuffle = training.rows, training.shuffle
     fits = size <= room.memory
     sizes = f"{memory.format_size(size)} of rows, and there is room for {memory.format_size(room.memory)}"
+    if rows == "device" and room.device is None:
+        raise FieldError("training.rows", rows, "training does not run on a CUDA GPU; use auto")
     if rows == "memory" and not fits:
         raise FieldError("training.rows", rows, f"{sizes}; use auto or disk, or raise engine.memory")
     if rows == "disk" and shuffle == "rows":
         raise FieldError("training.shuffle", shuffle, "rows on disk are shuffled by chunks; use auto or chunks")
     if rows == "auto":
-        rows = "memory" if fits else "disk"
+        on_device = room.device is not None and size <= room.device
+        rows = "device" if on_device else "memory" if fits else "disk"
         if rows == "disk" and shuffle == "rows":
             raise FieldError("training.shuffle", shuffle, f"{sizes}; use auto or chunks")
     if shuffle == "auto":

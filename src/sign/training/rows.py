@@ -3,21 +3,17 @@
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol, Self
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor
 
+from sign.training.batch import Batch
+from sign.training.device import copied_ahead
 from sign.training.hop_rows import HopRows
 from sign.training.read_ahead import read_ahead
 
-
-class Batch(NamedTuple):
-    """Rows with their labels, and the number of rows of the batch over all ranks."""
-
-    rows: Tensor
-    labels: Tensor
-    total: int
+CPU = torch.device("cpu")
 
 
 class StoredRows(Protocol):
@@ -43,17 +39,20 @@ def rank_slice(rows: int, rank: int, world_size: int) -> slice:
 
 
 class Rows:
-    """Wide rows as one matrix in memory."""
+    """Wide rows as one matrix in memory or on a device, whose type may be narrower than that of the batches."""
 
     def __init__(self, matrix: Tensor) -> None:
         self.matrix = matrix
 
     @classmethod
-    def load(cls, source: HopRows) -> Self:
-        """Copy rows from the store into memory."""
-        matrix = torch.empty(len(source), source.columns)
+    def load(cls, source: HopRows, device: torch.device = CPU, dtype: torch.dtype = torch.float32) -> Self:
+        """Copy rows from the store to a device."""
+        matrix = torch.empty(len(source), source.columns, dtype=dtype, device=device)
         for part in source.blocks():
-            source.read(part, matrix[part].numpy())
+            if device == CPU and dtype == torch.float32:
+                source.read(part, matrix[part].numpy())
+            else:
+                matrix[part] = source[part].to(dtype)
         return cls(matrix)
 
     @property
@@ -65,8 +64,9 @@ class Rows:
         return len(self.matrix)
 
     def __getitem__(self, index: slice | Tensor) -> Tensor:
-        """The wide rows at ``index``, a whole batch at once."""
-        return self.matrix[index] if isinstance(index, slice) else self.matrix.index_select(0, index)
+        """The wide rows at ``index``, a whole batch at once, as float32."""
+        rows = self.matrix[index] if isinstance(index, slice) else self.matrix.index_select(0, index)
+        return rows.float()
 
     def own(self, part: slice) -> Self:
         """The rows in ``part`` alone, without a copy."""
@@ -78,7 +78,8 @@ class RowLoader:
 
     Batches are cut from the order of all rows, and each rank takes its part of every batch: the world size changes no
     batch, except that a last batch with fewer than two rows per rank is merged into the one before it. Rows on disk
-    have no other order than their own, and are read one batch ahead.
+    have no other order than their own, and are read one batch ahead. Batches are on ``device`` if it is a GPU: gathered
+    there from rows that it holds, else copied ahead.
     """
 
     def __init__(
@@ -89,9 +90,10 @@ class RowLoader:
         order: Callable[[], Tensor] | None = None,
         rank: int = 0,
         world_size: int = 1,
+        device: torch.device = CPU,
     ) -> None:
         self.rows, self.labels, self.batch_size = rows, labels, batch_size
-        self.order, self.rank, self.world_size = order, rank, world_size
+        self.order, self.rank, self.world_size, self.device = order, rank, world_size, device
 
     @cached_property
     def batches(self) -> list[slice]:
@@ -105,15 +107,23 @@ class RowLoader:
         return len(self.batches)
 
     def __iter__(self) -> Iterator[Batch]:
-        order = self.order() if self.order else None
-        if order is None:
+        held = self.rows.matrix.device if isinstance(self.rows, Rows) else CPU
+        batches = self._batches(held)
+        return batches if held == self.device or self.device == CPU else copied_ahead(batches, len(self), self.device)
+
+    def _batches(self, device: torch.device) -> Iterator[Batch]:
+        """The batches of an epoch on the device of the rows; labels and order are copied there once."""
+        labels = self.labels.to(device)
+
+        def in_order(batch: slice) -> Batch:
+            return Batch(self.rows[batch], labels[batch], batch.stop - batch.start)
+
+        if self.order is None:
             on_disk = not isinstance(self.rows, Rows | Tensor)
-            yield from read_ahead(self._in_order, self.batches) if on_disk else map(self._in_order, self.batches)
+            yield from read_ahead(in_order, self.batches) if on_disk else map(in_order, self.batches)
             return
+        order = self.order().to(device)
         for batch in self.batches:
             total = batch.stop - batch.start
             index = order[batch][rank_slice(total, self.rank, self.world_size)]
-            yield Batch(self.rows[index], self.labels[index], total)  # type: ignore[index]
-
-    def _in_order(self, batch: slice) -> Batch:
-        return Batch(self.rows[batch], self.labels[batch], batch.stop - batch.start)
+            yield Batch(self.rows[index], labels.index_select(0, index), total)  # type: ignore[index]

@@ -37,7 +37,7 @@ class Training(Validated):
     monitor: ValidationMetric
     threshold: float | str = 0.5
     shuffle: Literal["auto", "rows", "chunks"] = "auto"
-    rows: Literal["auto", "memory", "disk"] = "auto"
+    rows: Literal["auto", "device", "memory", "disk"] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from sign.models.architecture import Architecture, from_plain
 from sign.models.networks.base import HopNetwork
+from sign.training.batch import Batch
 from sign.training.checkpoint_io import LEARNED
 from sign.training.datamodule import SIGNDataModule
 from sign.training.node_task import NodeTask
-from sign.training.rows import Batch
 from sign.training.settings import Training
 
 
