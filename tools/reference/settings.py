@@ -92,9 +92,9 @@ def group_hints(name: str, choice: ConfFile) -> Mapping[str, Any]:
     """Return the annotations of the settings of a choice."""
     if choice.target:
         null = {"name": str | None} if choice.settings.get("name", "") is None else {}  # the class finds a name itself
-        return (NAMES if name == "model" else {}) | hints_of(choice.target) | null
+        return (HOPS | NAMES if name == "model" else {}) | hints_of(choice.target) | null
     if choice.base and name == "model":
-        return HOPS | group_hints(name, read(f"{name}/{choice.base}"))
+        return group_hints(name, read(f"{name}/{choice.base}"))
     return {"hops": HOPS, "trainer": hints_of(Device), "paths": PATHS}[name]
 
 

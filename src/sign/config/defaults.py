@@ -30,6 +30,7 @@ def choose(profile: Profile) -> dict[str, Any]:
         decay /= profile.classes
     return {
         "model.inception_units": 256 if many else 128,
+        "model.units": 256 if many else 128,  # of the other heads
         "model.input_dropout": (0.2 if many else 0.5) if features == "row_sum" else 0.0,  # words stand for each other
         "model.batch_norm": False,
         "training.weight_decay": float(f"{decay:.1g}"),

@@ -19,6 +19,15 @@ HopColumns: TypeAlias = Mapping[str, int]
 FEATURES = "X"  # the name of the hop that is the features themselves; those of others are a letter and a power
 
 
+def power_of(hop: str) -> int:
+    """Return the power of a hop; that of the features is 0.
+
+    >>> power_of("X"), power_of("p12")
+    (0, 12)
+    """
+    return int(hop[len(hop.rstrip("0123456789")) :] or 0)
+
+
 @dataclass(frozen=True)
 class Architecture(Validated, ABC):
     """A head: what is trained on the hops. It holds no weights; its fields are its settings.

@@ -19,7 +19,8 @@ class SIGN(Architecture):
         \qquad Y = \mathrm{MLP}_Ω(Z)
 
     A branch is ``inception_layers`` × [Linear, BatchNorm, activation, Dropout]; the concatenation of the branches is
-    followed by ``classification_layers`` × the same and a Linear.
+    followed by ``classification_layers`` × the same and a Linear. Other values of ``aggregation`` replace the
+    concatenation by the mean, the maximum or the sum of the branches.
     """
 
     head = "sign"
@@ -31,6 +32,7 @@ class SIGN(Architecture):
     dropout: Probability
     input_dropout: Probability
     batch_norm: bool
+    aggregation: Literal["concat", "mean", "max", "sum"] = "concat"
 
     def network(self, hops: HopColumns, classes: int) -> "SIGNNetwork":
         """Return the network."""

@@ -13,6 +13,7 @@ from sign.diffusion.hops import Hops
 from sign.engines.progress import advance
 from sign.graph.csr import Array
 from sign.models.networks.base import HopNetwork
+from sign.models.networks.layers import HopLinear
 from sign.prediction.model import TrainedModel
 from sign.system import memory
 from sign.training.hop_rows import HopRows
@@ -82,12 +83,14 @@ def inference_network(network: HopNetwork) -> HopNetwork:
         if isinstance(parent, nn.Sequential):
             folded: list[nn.Module] = []
             for module in parent:
-                if isinstance(module, nn.BatchNorm1d):
-                    folded[-1] = fuse_linear_bn_eval(folded[-1], module)  # type: ignore[type-var]
+                before = folded[-1] if folded else None
+                if isinstance(module, nn.BatchNorm1d) and isinstance(before, HopLinear):
+                    before.fuse(module)
+                elif isinstance(module, nn.BatchNorm1d) and isinstance(before, nn.Linear):
+                    folded[-1] = fuse_linear_bn_eval(before, module)
                 elif not isinstance(module, nn.Dropout):
                     folded.append(module)
             parent._modules.clear()
             for number, module in enumerate(folded):
                 parent.add_module(str(number), module)
-    copy.input_dropout = nn.Dropout(0.0)
     return copy.requires_grad_(False)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from sign.models.architecture import HopColumns
+from sign.models.architecture import FEATURES, HopColumns
 
 
 class HopNetwork(nn.Module):
@@ -18,6 +18,10 @@ class HopNetwork(nn.Module):
 
     Attributes
     ----------
+    names, widths
+        The hops.
+    focal
+        The position of the features of the node itself, or of the first hop if they are not among the hops.
     output
         The last linear layer, which turns an embedding into logits.
     """
@@ -27,6 +31,7 @@ class HopNetwork(nn.Module):
     def __init__(self, hops: HopColumns) -> None:
         super().__init__()
         self.names, self.widths = list(hops), list(hops.values())
+        self.focal = self.names.index(FEATURES) if FEATURES in hops else 0
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the logits of wide rows."""

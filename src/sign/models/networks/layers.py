@@ -1,0 +1,119 @@
+"""Layers on wide rows: what all hops go through at once, with weights of its own for each."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import prelu
+
+Activation = Literal["relu", "prelu"]
+
+
+class HopLinear(nn.Module):
+    r"""A linear map of each hop, :math:`[h_0 W_0 + b_0 | … | h_r W_r + b_r]`: one batched product for all.
+
+    Hops with equal numbers of columns that stand side by side share a product, so that the number of operations does
+    not depend on the number of hops.
+
+    Parameters
+    ----------
+    layers
+        The map of each hop, whose weights it takes over; all have equally many outputs.
+    """
+
+    def __init__(self, layers: Sequence[nn.Linear]) -> None:
+        super().__init__()
+        self.runs = [(width, len(list(run))) for width, run in groupby(layer.in_features for layer in layers)]
+        ends = [sum(count for _, count in self.runs[:end]) for end in range(1, len(self.runs) + 1)]
+        parts = [layers[end - count : end] for end, (_, count) in zip(ends, self.runs, strict=True)]
+        self.weights = nn.ParameterList(torch.stack([layer.weight.detach().T for layer in part]) for part in parts)
+        self.biases = nn.ParameterList(torch.stack([layer.bias.detach() for layer in part]) for part in parts)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the wide rows of the results."""
+        parts = torch.split(rows, [width * count for width, count in self.runs], dim=1)
+        codes = []
+        for number, (part, (width, count)) in enumerate(zip(parts, self.runs, strict=True)):
+            hops = torch.unflatten(part, 1, (count, width)).transpose(0, 1)
+            code = torch.baddbmm(self.biases[number].unsqueeze(1), hops, self.weights[number])
+            codes.append(code.transpose(0, 1).flatten(1))
+        return codes[0] if len(codes) == 1 else torch.cat(codes, dim=1)
+
+    @torch.no_grad()
+    def fuse(self, norm: nn.BatchNorm1d) -> None:
+        """Take over what a batch norm that follows does in evaluation."""
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+        shift = norm.bias - norm.running_mean * scale
+        first = 0
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            own = slice(first, first + bias.numel())
+            weight *= scale[own].view_as(bias).unsqueeze(1)
+            bias.mul_(scale[own].view_as(bias)).add_(shift[own].view_as(bias))
+            first = own.stop
+
+
+class HopPReLU(nn.Module):
+    """PReLU with one slope per hop, on wide rows."""
+
+    def __init__(self, hops: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((hops,), 0.25))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the rows with their negative values scaled."""
+        slopes = self.weight.unsqueeze(1).expand(-1, rows.shape[1] // len(self.weight)).reshape(-1)
+        return prelu(rows, slopes)
+
+
+def activation_of(name: Activation) -> nn.Module:
+    """Return an activation with the same slope for all columns."""
+    return nn.ReLU() if name == "relu" else nn.PReLU()
+
+
+def mlp(
+    inputs: int, units: int, layers: int, dropout: float, batch_norm: bool, activation: Activation = "relu"
+) -> nn.Sequential:
+    """Build ``layers`` × [Linear, BatchNorm, activation, Dropout]."""
+    modules: list[nn.Module] = []
+    for layer in range(layers):
+        modules.append(nn.Linear(units if layer else inputs, units))
+        modules += [nn.BatchNorm1d(units)] if batch_norm else []
+        modules += [activation_of(activation), nn.Dropout(dropout)]
+    return nn.Sequential(*modules)
+
+
+def hop_mlp(
+    widths: list[int], units: int, layers: int, dropout: float, batch_norm: bool, activation: Activation = "relu"
+) -> nn.Sequential:
+    """Build ``layers`` × [HopLinear, BatchNorm, activation, Dropout]: an MLP of its own for each hop."""
+    branches = [[nn.Linear(units if layer else width, units) for layer in range(layers)] for width in widths]
+    modules: list[nn.Module] = []
+    hops = len(widths)
+    for linears in zip(*branches, strict=True):
+        modules.append(HopLinear(linears))
+        modules += [nn.BatchNorm1d(hops * units)] if batch_norm else []
+        modules += [nn.ReLU() if activation == "relu" else HopPReLU(hops), nn.Dropout(dropout)]
+    return nn.Sequential(*modules)
+
+
+class EqualColumns(nn.Module):
+    """Hops as tokens, (rows, hops, columns): one of other columns than the first is projected to as many."""
+
+    def __init__(self, widths: list[int]) -> None:
+        super().__init__()
+        self.widths = widths
+        others = {str(hop): width for hop, width in enumerate(widths) if width != widths[0]}
+        self.projections = nn.ModuleDict({hop: nn.Linear(width, widths[0]) for hop, width in others.items()})
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the tokens."""
+        if not self.projections:
+            return torch.unflatten(rows, 1, (len(self.widths), self.widths[0]))
+        hops = list(torch.split(rows, self.widths, dim=1))
+        for hop, projection in self.projections.items():
+            hops[int(hop)] = projection(hops[int(hop)])
+        return torch.stack(hops, dim=1)
