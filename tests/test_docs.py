@@ -285,6 +285,22 @@ def test_the_public_api_has_numpydoc_sections(name: str) -> None:
             assert is_property or not missing_sections(each, fields=False), f"{name}.{each.name}"
 
 
+# Commands of formulas that the site can show: docutils turns them into MathML (tools/docs_extension.py).
+TEX = {
+    *("bar", "deg", "dots", "frac", "hat", "lambda", "ldots", "left", "ln", "mathrm", "Omega", "pm", "qquad", "right"),
+    *("sigma", "sqrt", "sum", "Theta", "tilde", "top", "xi"),
+}
+
+
+def test_formulas_have_commands_that_the_site_can_show() -> None:
+    docstrings = "".join(file.read_text() for file in (REPOSITORY / "src" / "sign").rglob("*.py"))
+    formulas = re.findall(r":math:`([^`]+)`", docstrings)
+    formulas += [match for page in PAGES for match in re.findall(r"\$\$?([^$\n][^$]*)\$\$?", prose(page))]
+    assert len(formulas) > 30
+    used = {command for formula in formulas for command in re.findall(r"\\([A-Za-z]+)", formula)}
+    assert used <= TEX, "build the site, and add what it shows"
+
+
 ARCHITECTURE = (REPOSITORY / "docs" / "architecture.md").read_text()
 
 
