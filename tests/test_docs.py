@@ -130,6 +130,17 @@ def test_commands_are_found_in_blocks_and_inline() -> None:
     assert any(command.startswith("torchrun") for command in commands())
 
 
+RECIPE = r"\| `python src/train.py ?([^`]*)` \| `conf/(\w+)/(\w+)\.yaml` \|"
+
+
+@pytest.mark.parametrize(("arguments", "group", "choice"), re.findall(RECIPE, (SITE / "models.md").read_text()))
+def test_a_recipe_has_the_settings_that_it_names(arguments: str, group: str, choice: str) -> None:
+    overrides = [normalize_override(override) for override in shlex.split(arguments)]
+    with initialize_config_dir(str(CONF)):
+        cfg = compose("train", overrides=overrides, return_hydra_config=True)
+    assert cfg.hydra.runtime.choices[group] == choice
+
+
 @functools.cache
 def settings_of(section: str) -> set[str]:
     """Every setting of a section, whatever is chosen for it."""

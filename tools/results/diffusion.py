@@ -1,6 +1,7 @@
 """The table and the figure of ``benchmarks/diffusion.py``, from the file that it writes."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +10,7 @@ from results.data import DATA
 from sign.system.memory import format_size
 
 FILE = DATA / "diffusion.json"
-NAMES = {
-    "ours": "ours",
-    "torch": "torch CSR",
-    "scipy": "scipy (the official code)",
-    "graphblas": "python-graphblas",
-    "pyg": "PyG's `transforms.SIGN`",
-}
-SHORT = {"ours": "SIGN (ours)", "torch": "torch CSR", "scipy": "scipy", "graphblas": "graphblas", "pyg": "PyG"}
+NAMES = {"ours": "SIGN (ours)", "torch": "torch CSR", "scipy": "scipy", "graphblas": "graphblas", "pyg": "PyG"}
 
 
 @dataclass(frozen=True)
@@ -39,21 +33,22 @@ def read() -> list[Row]:
 
 def markdown(rows: list[Row]) -> str:
     """Return a row per graph and contender; ratios are to ours on the same graph."""
-    heads = ["graph / entries", "", "a product, s", "gathered", "×", "two hops from the edge list, s", "×", "memory"]
+    heads = ["entries", "", "product, s", "gathered", "×", "two hops, s", "×", "memory"]
     lines = [f"| {' | '.join(heads)} |", f"| {' | '.join('---' for _ in heads)} |"]
     for row in rows:
         (ours,) = (each for each in rows if (each.graph, each.name) == (row.graph, "ours"))
-        size = f"{row.graph} / {row.entries:,}" if row is ours else ""
-        cells = [size, NAMES[row.name], _seconds(row.product, 3), _gathered(row) if row is ours else ""]
+        shown = (f"{row.entries:,}", _gathered(row)) if row is ours else ("", "")
+        cells = [shown[0], NAMES[row.name], _seconds(row.product, 3), shown[1]]
         cells += [_ratio(row.product, ours.product), _seconds(row.two_hops, 2), _ratio(row.two_hops, ours.two_hops)]
         lines.append(f"| {' | '.join([*cells, format_size(row.memory)])} |")
+    lines = [re.sub(r"(?<=\d) (?=[MG]B)", "\N{NO-BREAK SPACE}", line) for line in lines]
     return "\n".join([*lines, "", "From `python benchmarks/diffusion.py`.", ""])
 
 
 def figure(rows: list[Row]) -> str:
     """Return bars of the seconds on the largest graph."""
     most = max(row.entries for row in rows)
-    largest = {SHORT[row.name]: row for row in rows if row.entries == most}
+    largest = {NAMES[row.name]: row for row in rows if row.entries == most}
     tasks: dict[str, Any] = {"One product": "product", "Two hops from the edge list": "two_hops"}
     panels = [
         Panel(title, f"seconds, {most:,} entries", {name: getattr(row, task) for name, row in largest.items()})
