@@ -298,8 +298,12 @@ def test_the_public_api_has_numpydoc_sections(name: str) -> None:
 
 # Commands of formulas that the site can show: docutils turns them into MathML (tools/docs_extension.py).
 TEX = """
-Omega Theta alpha bar deg dots frac hat in lambda ldots left leftarrow ln mathrm pm qquad
-right sigma sqrt sum tilde top xi
+Delta Gamma Lambda Omega Phi Pi Psi Sigma Theta Xi alpha approx bar beta bot cap cdot cdots chi circ cos cup
+deg delta dots epsilon equiv eta exists exp forall frac gamma ge geq hat in infty int iota kappa lVert lambda
+langle lceil ldots le left leftarrow leq lfloor ln log mapsto mathbb mathbf mathcal mathrm max mid min mu ne
+neq notin nu odot omega operatorname oplus otimes overline partial phi pi pm prod propto psi qquad quad rVert
+rangle rceil rfloor rho right rightarrow setminus sigma sim sin sqrt subset subseteq sum tan tanh tau text
+theta tilde times to top varepsilon varphi vert widehat widetilde xi zeta
 """
 
 
