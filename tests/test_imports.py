@@ -126,6 +126,7 @@ SHARED = {
         "attention_scores",
         "attention_training",
         "edge_learning",
+        "gaussian_training",
         "neighbour_sampling",
     },
     "engines": {"base", "powers", "progress", "local"},

@@ -14,6 +14,7 @@ from sign.system.console import console
 
 if TYPE_CHECKING:
     from sign.experiments.dataset_card import Card
+    from sign.graph.graph import Graph
 
 
 def main(cfg: DictConfig) -> None:
@@ -53,6 +54,7 @@ def _rows(card: "Card") -> list[tuple[str, str]]:
     return [
         ("nodes", f"{graph.nodes:,}"),
         ("edges", f"{graph.edges:,} {kind}; {graph.adjacency.self_loops:,} self-loops"),
+        *_edge_data(graph),
         ("duplicates", _duplicates(card)),
         ("neighbours", f"{neighbours}; {card.isolated:,} isolated nodes"),
         ("components", f"{card.components:,}; the largest has {card.largest / graph.nodes:.1%} of the nodes"),
@@ -62,6 +64,18 @@ def _rows(card: "Card") -> list[tuple[str, str]]:
         ("features", f"{graph.features.shape[1]:,} columns, {card.density:.1%} not zero"),
         ("one hop", hop),
     ]
+
+
+def _edge_data(graph: "Graph") -> list[tuple[str, str]]:
+    """Return what is known about edges beside their weights."""
+    rows = []
+    if graph.edge_features is not None:
+        names = f": {', '.join(graph.edge_feature_names)}" if graph.edge_feature_names else ""
+        rows.append(("edge features", f"{graph.edge_features.shape[1]:,} columns{names}"))
+    if (timed := graph.edge_times) is not None and len(timed.times):
+        count = len(timed.times) if graph.directed else (len(timed.times) + timed.self_loops) // 2
+        rows.append(("edge times", f"{count:,} timed edges, from {timed.times.min():g} to {timed.times.max():g}"))
+    return rows
 
 
 def _duplicates(card: "Card") -> str:

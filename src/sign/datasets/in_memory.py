@@ -27,4 +27,4 @@ class InMemory(Dataset):
         graph = self.graph
         splits = (graph.nodes_of(split) for split in SPLITS)
         arrays = digest(graph.labels, *splits)
-        return f"{graph.adjacency.digest}-{graph.features_digest}-{arrays}"
+        return "-".join([graph.adjacency.digest, graph.features_digest, arrays, *graph.edge_data_digests.values()])

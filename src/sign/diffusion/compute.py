@@ -21,7 +21,7 @@ from sign.engines.progress import reach
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
 from sign.graph.node_digests import Digests
-from sign.operators.base import Operator
+from sign.operators.base import EDGE_DATA, Operator
 from sign.store.store import NODE_DIGESTS, Draft, HopFolder, Store
 from sign.system import arrays
 from sign.system.hashing import digest
@@ -60,6 +60,8 @@ class HopSource:
         key = self.scope.source
         if self.operator is None:  # features depend on no edge
             key = {field: key[field] for field in ("scope", "features", "scaling")}
+        else:  # data of edges are a part of the key only for operators that read them
+            key = {field: key[field] for field in key if field not in EDGE_DATA or field in self.operator.reads}
         operator = None if self.operator is None else self.operator.describe()
         return self.store.folder(self.dataset, operator=operator, rows=None if rows is None else digest(rows), **key)
 

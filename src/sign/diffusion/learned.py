@@ -15,7 +15,7 @@ from sign.graph.csr import Array, Floats
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import Operator, Polynomial, Product
+from sign.operators.base import EDGE_DATA, Operator, Polynomial, Product
 from sign.store.store import HopFolder, Store
 from sign.system.hashing import digest
 
@@ -56,6 +56,11 @@ class FrozenOperator(Operator):
         return self.operator.apply(matrix, x, product)
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """The data of edges that the matrix depends on."""
+        return self.operator.reads
+
+    @property
     def products(self) -> int:
         """The number of products per power."""
         return self.operator.products
@@ -83,7 +88,7 @@ def freeze(operator: Operator, classification: NodeClassification, store: Store)
     """
     if not operator.learns:
         return operator
-    learned_on = _digest_of_inputs(classification)
+    learned_on = _digest_of_inputs(operator, classification)
     folder = _parameter_folder(store, classification.name, operator, learned_on)
     if POWER not in folder.hops():
         with folder.locked(lambda: log.info("waiting for another run that learns the weights of %s", operator.name)):
@@ -138,12 +143,14 @@ def _write(folder: HopFolder, parameters: Array, seconds: float) -> None:
         draft.commit(seconds, 0)
 
 
-def _digest_of_inputs(classification: NodeClassification) -> str:
+def _digest_of_inputs(operator: Operator, classification: NodeClassification) -> str:
     """Return the digest of everything that parameters are learned on."""
     scope, labels = classification.scopes[0], classification.labels.get("train")
     if labels is None or "train" not in scope.rows:
         raise SignError(f"{classification.name}: has no training nodes, on which an operator could learn its weights")
-    graph = json.dumps(scope.source, sort_keys=True).encode()
+    unread = set(EDGE_DATA) - set(operator.reads)
+    source = {field: value for field, value in scope.source.items() if field not in unread}
+    graph = json.dumps(source, sort_keys=True).encode()
     return digest(np.frombuffer(graph, np.uint8), scope.rows["train"], labels)
 
 

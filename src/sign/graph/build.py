@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sign.errors import SignError
-from sign.graph.csr import CSR, Array, ConflictingWeights
+from sign.graph.csr import CSR, Array, ConflictingWeights, Floats
 from sign.graph.csr_transforms import merge_directions
+from sign.graph.edge_data import TimedEdges, features_by_entry
 from sign.graph.features import Features, SparseFeatures
 
 NUMERIC = "biuf"  # kinds of dtypes: bool, integer and float
@@ -32,7 +33,7 @@ def array_of(name: str, value: Any) -> Array:
 
 def adjacency_of(edges: Any, weights: Any, nodes: int, directed: bool) -> CSR:
     """Return the adjacency of a list of edges, or of a sparse matrix whose entries are edges."""
-    if hasattr(edges, "tocoo") or str(getattr(edges, "layout", "torch.strided")) != "torch.strided":
+    if _is_sparse(edges):
         if weights is not None:
             raise SignError("weights: are given beside a sparse adjacency; give them as its values")
         source, target, weights = _entries(edges, nodes)
@@ -48,6 +49,43 @@ def adjacency_of(edges: Any, weights: Any, nodes: int, directed: bool) -> CSR:
         return listed if directed else merge_directions(listed, "error")
     except ConflictingWeights as conflict:
         raise SignError(f"weights: {conflict}; give each edge one weight, or set directed=True") from conflict
+
+
+def edge_features_of(edges: Any, features: Any, adjacency: CSR, directed: bool) -> Floats | None:
+    """Return the features of listed edges as one row per entry of the adjacency; None: edges have none."""
+    if features is None:
+        return None
+    values = array_of("edge_features", features)
+    source, target = _listed("edge_features", edges, values)
+    values = values.reshape(len(source), -1)
+    if not np.isfinite(values).all():
+        raise SignError("edge_features: some are missing or infinite; replace them first")
+    return features_by_entry(source, target, np.ascontiguousarray(values, np.float32), adjacency, directed, "error")
+
+
+def edge_times_of(edges: Any, times: Any, nodes: int, directed: bool) -> TimedEdges | None:
+    """Return the listed edges with their times; None: edges have none."""
+    if times is None:
+        return None
+    values = array_of("edge_times", times)
+    source, target = _listed("edge_times", edges, values)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise SignError(f"edge_times: of shape {values.shape}; give one finite number per edge")
+    return TimedEdges.from_edges(source, target, values.astype(np.float64), nodes, both=not directed)
+
+
+def _listed(name: str, edges: Any, values: Array) -> tuple[Array, Array]:
+    """Return source and target of a list of edges that has a row of numeric values for each."""
+    if _is_sparse(edges):
+        raise SignError(f"{name}: are given beside a sparse adjacency, whose edges have no order; list the edges")
+    source, target = _pairs(edges)
+    if values.dtype.kind not in NUMERIC or not values.ndim or len(values) != len(source):
+        raise SignError(f"{name}: {values.dtype} of shape {values.shape}; give numbers for each of {len(source)} edges")
+    return source, target
+
+
+def _is_sparse(edges: Any) -> bool:
+    return hasattr(edges, "tocoo") or str(getattr(edges, "layout", "torch.strided")) != "torch.strided"
 
 
 def _pairs(edge_index: Any) -> tuple[Array, Array]:

@@ -137,5 +137,6 @@ def _scope(name: str, graph: Graph, scaling: FeatureScaling, rows: dict[str, Arr
         "adjacency": graph.adjacency.digest,
         "directed": graph.directed,
         "inductive": graph.inductive,
+        **graph.edge_data_digests,
     }
     return Scope(name, graph.nodes, graph.features.shape[1], rows, source, Origin(graph, scaling))

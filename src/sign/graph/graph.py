@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from sign.errors import SignError
-from sign.graph.csr import CSR, Array, check_weights
+from sign.graph.csr import CSR, Array, Floats, check_weights
 from sign.graph.csr_transforms import induced_subgraph, symmetrize
+from sign.graph.edge_data import TimedEdges, are_symmetric, induced_features
 from sign.graph.features import Features, SparseFeatures, first_value
 from sign.system import arrays
 from sign.system.hashing import digest
@@ -44,6 +45,11 @@ class Graph:
         What the user calls classes, columns of the features and nodes; empty or None where they have no names.
     fill_values
         What missing features were replaced with, one value per column, if it is the mean of the training nodes.
+    edge_features, edge_feature_names
+        One row per entry of the adjacency, and what its columns are called; of an undirected graph the same row for
+        both entries of an edge.
+    edge_times
+        Every listed edge with its time.
 
     Raises
     ------
@@ -65,6 +71,9 @@ class Graph:
     feature_names: tuple[str, ...] = ()
     node_ids: Array | None = None
     fill_values: tuple[float, ...] = ()
+    edge_features: Floats | None = None
+    edge_feature_names: tuple[str, ...] = ()
+    edge_times: TimedEdges | None = None
 
     def __post_init__(self) -> None:
         if self.nodes == 0:
@@ -77,6 +86,7 @@ class Graph:
             raise SignError(f"{self.name}: features of shape {self.features.shape} must have shape (nodes, columns)")
         self._check_names()
         self._check_edges()
+        self._check_edge_data()
         self._check_features()
         self._check_splits()
         self._check_labels()
@@ -92,6 +102,8 @@ class Graph:
         val: Any = None,
         test: Any = None,
         weights: Any = None,
+        edge_features: Any = None,
+        edge_times: Any = None,
         directed: bool = False,
         inductive: bool = False,
         class_names: Sequence[str] | None = None,
@@ -116,6 +128,10 @@ class Graph:
             The nodes of each split, as a mask or as indices.
         weights
             One positive number per edge.
+        edge_features
+            One row of numbers per edge; an edge that is listed several times must have equal rows.
+        edge_times
+            One number per edge; an edge that is listed with several times has all of them.
         class_names, feature_names, node_ids
             What classes, features and nodes are called. Without ``class_names``, labels that are text name them.
 
@@ -140,9 +156,10 @@ class Graph:
         features = build.features_of(x)
         nodes = features.shape[0]
         labels = build.labels_of(y, class_names, nodes)
+        adjacency = build.adjacency_of(edge_index, weights, nodes, directed)
         return cls(
             name=name,
-            adjacency=build.adjacency_of(edge_index, weights, nodes, directed),
+            adjacency=adjacency,
             features=features,
             labels=labels.values,
             classes=labels.classes,
@@ -154,6 +171,8 @@ class Graph:
             class_names=labels.names,
             feature_names=tuple(map(str, feature_names if feature_names is not None else ())),
             node_ids=build.ids_of(node_ids, nodes),
+            edge_features=build.edge_features_of(edge_index, edge_features, adjacency, directed),
+            edge_times=build.edge_times_of(edge_index, edge_times, nodes, directed),
         )
 
     @classmethod
@@ -238,6 +257,12 @@ class Graph:
         """Content hash of the features."""
         return self.features.digest if isinstance(self.features, SparseFeatures) else digest(self.features)
 
+    @cached_property
+    def edge_data_digests(self) -> dict[str, str]:
+        """Content hashes of the features and of the times of edges, if there are any, by field."""
+        features = {} if self.edge_features is None else {"edge_features": digest(self.edge_features)}
+        return features if self.edge_times is None else {**features, "edge_times": self.edge_times.digest}
+
     def nodes_of(self, split: str) -> Array:
         """Select the nodes of a split.
 
@@ -270,6 +295,10 @@ class Graph:
             train=np.arange(len(self.train)),
             val=empty,
             test=empty,
+            edge_features=None
+            if self.edge_features is None
+            else induced_features(self.edge_features, self.adjacency, self.train),
+            edge_times=None if self.edge_times is None else self.edge_times.induced(self.train),
         )
 
     def _check_names(self) -> None:
@@ -288,6 +317,29 @@ class Graph:
             raise SignError(
                 f"{self.name}: an edge of the undirected graph lacks its reverse; add it, or set directed=True"
             )
+
+    def _check_edge_data(self) -> None:
+        if self.edge_features is not None:
+            shape, names = self.edge_features.shape, self.edge_feature_names
+            if len(shape) != 2 or shape[0] != self.adjacency.entries or not shape[1] or len(names) not in (0, shape[1]):
+                raise SignError(
+                    f"{self.name}: edge features of shape {shape} with {len(names)} names for "
+                    f"{self.adjacency.entries} entries; use Graph.from_edges"
+                )
+            found = first_value(self.edge_features, lambda values: ~np.isfinite(values))
+            if found is not None:
+                row = int(np.searchsorted(self.adjacency.indptr, found[0], "right")) - 1
+                ends = (quoted_name(self.node_ids, node) for node in (row, int(self.adjacency.indices[found[0]])))
+                raise SignError(
+                    f"{self.name}: edge feature {quoted_name(names, found[1])} of the edge from {' to '.join(ends)} is "
+                    f"{found[2]}; replace missing and infinite values first"
+                )
+            if not self.directed and not are_symmetric(self.edge_features, self.adjacency):
+                raise SignError(
+                    f"{self.name}: the features of an edge of the undirected graph differ from those of its reverse"
+                )
+        if self.edge_times is not None and not (self.edge_times.nodes == self.nodes and self.edge_times.is_valid()):
+            raise SignError(f"{self.name}: the times of edges are not finite, not sorted or not between nodes")
 
     def _check_features(self) -> None:
         if self.features.dtype.kind not in "fiub":

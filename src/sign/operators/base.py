@@ -67,6 +67,9 @@ MotifCounter: TypeAlias = Callable[[Motif, CSR], Array]
 """Return, for each entry of a symmetric matrix without self-loops, the motifs that contain the edge."""
 
 
+EDGE_DATA = ("edge_features", "edge_times")  # fields of a graph that only some operators read
+
+
 @dataclass(frozen=True)
 class Operator(Validated, ABC):
     """A linear map B. It holds no data: its fields are its equality, its repr and its part of the fingerprint.
@@ -100,6 +103,11 @@ class Operator(Validated, ABC):
     def matrix_by(self, graph: Graph, count: MotifCounter) -> Matrix:
         """Return the same matrix, with motifs counted by ``count``; operators that count motifs override this."""
         return self.matrix(graph)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Those of :data:`EDGE_DATA` that the matrix depends on."""
+        return ()
 
     @property
     def learns(self) -> bool:

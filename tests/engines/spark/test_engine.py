@@ -40,6 +40,7 @@ from sign.operators.base import Operator, Product
 from sign.operators.clique import CliqueAdjacency
 from sign.operators.directed import DirectedAdjacency
 from sign.operators.four_cycle import FourCycleAdjacency
+from sign.operators.gaussian import GaussianKernel
 from sign.operators.heat import HeatKernel
 from sign.operators.laplacian import Laplacian
 from sign.operators.non_backtracking import NonBacktrackingWalks
@@ -83,6 +84,7 @@ OPERATORS: dict[str, Operator] = {
     "q": FourCycleAdjacency(),
     "n": NonBacktrackingWalks(),
     "a": Attention(sample=40, epochs=1),
+    "k": GaussianKernel(),
     "o": Own(),
 }
 
@@ -93,7 +95,9 @@ def a_graph() -> Graph:
     keep = (drawn.adjacency.row_indices() + drawn.adjacency.indices) % 3 != 0
     keep &= (drawn.adjacency.row_indices() < 220) & (drawn.adjacency.indices < 220)
     few = {split: drawn.nodes_of(split)[::5] for split in ("train", "val", "test")}
-    return replace(drawn, adjacency=select_entries(drawn.adjacency, keep), directed=True, **few)
+    adjacency = select_entries(drawn.adjacency, keep)
+    edge_features = np.random.default_rng(0).random((adjacency.entries, 2), np.float32)
+    return replace(drawn, adjacency=adjacency, edge_features=edge_features, directed=True, **few)
 
 
 def hops_of(engine: Engine, folder: Path, operators: dict[str, Operator], **store: Any) -> Hops:

@@ -8,6 +8,7 @@ from sign.datasets.custom.edges import Edges
 from sign.errors import SignError
 from sign.graph.csr import CSR, WEIGHT_RULE, Array, Combine, ConflictingWeights, Floats, first_invalid
 from sign.graph.csr_transforms import merge_directions
+from sign.graph.edge_data import ConflictingFeatures, TimedEdges, features_by_entry
 from sign.graph.graph import quoted_name
 from sign.system import arrays
 
@@ -43,6 +44,30 @@ def build_adjacency(edges: Edges, nodes: int, directed: bool, combine: Combine, 
             f"{edges.file}: the edge {edge} is listed with different weights, such as {weights}; correct them, or "
             "combine them with dataset.combine=mean, max or sum"
         ) from conflict
+
+
+def build_edge_features(
+    edges: Edges, adjacency: CSR, directed: bool, combine: Combine, node_ids: Array | None
+) -> Floats | None:
+    """Return the features of listed edges by entry of the adjacency, if there are any; listings combine as weights."""
+    if edges.features is None:
+        return None
+    try:
+        return features_by_entry(edges.source, edges.target, edges.features, adjacency, directed, combine)
+    except ConflictingFeatures as conflict:
+        source, target = (quoted_name(node_ids, node) for node in (conflict.source, conflict.target))
+        edge = f"from {source} to {target}" if directed else f"between {source} and {target}"
+        raise SignError(
+            f"{edges.file}: the edge {edge} is listed with different features; correct them, or combine them with "
+            "dataset.combine=mean, max or sum"
+        ) from conflict
+
+
+def build_edge_times(edges: Edges, nodes: int, directed: bool) -> TimedEdges | None:
+    """Return the listed edges with their times, if they have some; all listings are kept."""
+    if edges.times is None:
+        return None
+    return TimedEdges.from_edges(edges.source, edges.target, edges.times, nodes, both=not directed)
 
 
 def _extremes(edges: Edges, weights: Floats, ends: tuple[int, int], directed: bool) -> tuple[float, float]:

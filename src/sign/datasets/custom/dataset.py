@@ -8,8 +8,10 @@ from typing import Annotated
 import numpy as np
 
 from sign.datasets.base import Dataset
-from sign.datasets.custom.adjacency import build_adjacency
+from sign.datasets.custom.adjacency import build_adjacency, build_edge_features, build_edge_times
 from sign.datasets.custom.arrays import MAX_COLUMNS
+from sign.datasets.custom.edge_columns import EdgeColumns
+from sign.datasets.custom.edges import Edges
 from sign.datasets.custom.feature_columns import ColumnSettings
 from sign.datasets.custom.folder import GraphParts, Splits, file_names, find_files, read_folder
 from sign.datasets.custom.generated_features import Method, degree_features, one_hot_features, random_features
@@ -48,6 +50,8 @@ class Custom(Dataset):
     combine: Combine = "error"
     ignore: list[str] = field(default_factory=list)
     one_hot: list[str] = field(default_factory=list)
+    edge_features: list[str] = field(default_factory=list)
+    edge_time: str | None = None
     fill: Fill | None = None
     generate_features: Method | None = None
     feature_size: Annotated[int, Range(1, MAX_COLUMNS)] = 256
@@ -95,12 +99,23 @@ class Custom(Dataset):
             feature_names=feature_names,
             node_ids=parts.node_ids,
             fill_values=fill_values,
+            edge_features=build_edge_features(parts.edges, adjacency, self.directed, self.combine, parts.node_ids),
+            edge_feature_names=self._edge_feature_names(parts.edges),
+            edge_times=build_edge_times(parts.edges, adjacency.nodes, self.directed),
         )
+
+    def _edge_feature_names(self, edges: Edges) -> tuple[str, ...]:
+        """Return the names of columns; a tensor or array with several columns has none."""
+        named = edges.features is not None and edges.features.shape[1] == len(self.edge_features)
+        return tuple(self.edge_features) if named else ()
 
     def content_digest(self) -> str:
         """Hash of the files that are read."""
         path = Path(self.path)
-        return file_digest(*(find_files(path, self._file_names).values() if path.is_dir() else [path]))
+        if not path.is_dir():
+            return file_digest(path)
+        others = [file for name in self._edge_columns.names if (file := path / name).is_file()]
+        return file_digest(*find_files(path, self._file_names).values(), *others)
 
     @property
     def _file_names(self) -> dict[str, str | None]:
@@ -109,9 +124,13 @@ class Custom(Dataset):
     def _read(self, labelled: bool = True) -> GraphParts:
         path, columns = Path(self.path), ColumnSettings(self.ignore, self.one_hot, self.inductive, self.known_features)
         if path.is_dir():
-            return read_folder(path, self._file_names, columns, self._draw, labelled)
+            return read_folder(path, self._file_names, columns, self._draw, labelled, self._edge_columns)
         columns.check()
-        return read_pyg(path, self._draw, labelled)
+        return read_pyg(path, self._draw, labelled, self._edge_columns)
+
+    @property
+    def _edge_columns(self) -> EdgeColumns:
+        return EdgeColumns(tuple(self.edge_features), self.edge_time)
 
     def _features(self, parts: GraphParts, adjacency: CSR) -> tuple[Features, tuple[str, ...], tuple[float, ...]]:
         """Return the features of the files or generate them, their names, and the means that missing ones have."""

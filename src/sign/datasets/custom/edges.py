@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sign.datasets.custom.arrays import read_array
+from sign.datasets.custom.edge_columns import NO_COLUMNS, EdgeColumns
 from sign.datasets.custom.node_ids import NodeIds
 from sign.datasets.custom.tables import TABLES, Column, Table, read_table
 from sign.errors import SignError
@@ -21,26 +22,33 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Source and target of each edge as node indices, the weights, if any, and the file that lists them."""
+    """Source and target of each edge as node indices, and the file that lists them.
+
+    Weights, rows of features and times are there if the file or the settings name them.
+    """
 
     source: Array
     target: Array
     weights: Floats | None
     file: Path
+    features: Floats | None = None
+    times: Array | None = None
 
 
-def read_edges(file: Path, ids: NodeIds) -> Edges:
-    """Read the edges of a table or of an array."""
+def read_edges(file: Path, ids: NodeIds, data: EdgeColumns = NO_COLUMNS) -> Edges:
+    """Read the edges of a table or of an array, with the features and the time that ``data`` names."""
     if file.suffix == ".npy":
         source, target = (ids.indices(Column.of(ends, str(file))) for ends in _ends(read_array(file), file))
-        return Edges(source, target, None, file)
+        return Edges(source, target, None, file, *data.from_files(file.parent, len(source)))
     table = read_table(file, is_header=lambda cells: any(name in cells for pair in PAIRS for name in pair))
-    first, second, weight = _columns(table, ids)
+    first, second, weight = _columns(table, ids, data)
     source, target = (ids.indices(table.column(name)) for name in (first, second))
+    features, times = data.from_table(table)
     if weight is None:
-        return Edges(source, target, None, file)
+        return Edges(source, target, None, file, features, times)
     with np.errstate(over="ignore"):  # infinite weights are refused by CSR.from_edges
-        return Edges(source, target, table.column(weight).numbers().astype(np.float32), file)
+        weights = table.column(weight).numbers().astype(np.float32)
+    return Edges(source, target, weights, file, features, times)
 
 
 def _ends(array: Array, file: Path) -> Array:
@@ -54,7 +62,7 @@ def _ends(array: Array, file: Path) -> Array:
     return array if array.shape[0] == 2 else array.T
 
 
-def _columns(table: Table, ids: NodeIds) -> tuple[str, str, str | None]:
+def _columns(table: Table, ids: NodeIds, data: EdgeColumns) -> tuple[str, str, str | None]:
     """Return the names of the columns of sources, targets and weights."""
     names = list(table.columns)
     if not table.header:
@@ -76,6 +84,6 @@ def _columns(table: Table, ids: NodeIds) -> tuple[str, str, str | None]:
             "rename the columns"
         )
     weight = table.pick(WEIGHT)
-    if unused := [name for name in names if name not in (first, second, weight)]:
+    if unused := [name for name in names if name not in (first, second, weight, *data.names)]:
         log.info("%s: not used: %s; weights are in a column %s", table.file, ", ".join(unused), " or ".join(WEIGHT))
     return first, second, weight

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sign.datasets.custom.arrays import check_rows, dense_features, find_file, read_array
+from sign.datasets.custom.edge_columns import NO_COLUMNS, EdgeColumns
 from sign.datasets.custom.edges import EDGES, Edges, read_edges
 from sign.datasets.custom.feature_columns import ColumnSettings
 from sign.datasets.custom.labels import PREFIX, Labels, labels_of_array, labels_of_columns
@@ -51,11 +52,13 @@ def read_folder(
     columns: ColumnSettings,
     draw: Callable[[Labels], Splits],
     labelled: bool = True,
+    edge_columns: EdgeColumns = NO_COLUMNS,
 ) -> GraphParts:
     """Read the files of a folder.
 
-    ``settings`` overrides their conventional names, ``columns`` selects columns of tables, and ``draw`` draws splits
-    if no file has them. Unless the graph has to be ``labelled``, labels may be missing.
+    ``settings`` overrides their conventional names, ``columns`` and ``edge_columns`` select columns of the tables of
+    nodes and edges, and ``draw`` draws splits if no file has them. Unless the graph has to be ``labelled``, labels may
+    be missing.
     """
     files = find_files(folder, settings)
     edges = files["edges"]
@@ -67,7 +70,7 @@ def read_folder(
     ids = ids or NodeIds(len(labels))
     splits = _splits(files, nodes, ids) or draw(labels)
     features, names = _features(files["features"], table, ids, columns, splits["train"])
-    return GraphParts(read_edges(edges, ids), features, labels, splits, names, ids.array())
+    return GraphParts(read_edges(edges, ids, edge_columns), features, labels, splits, names, ids.array())
 
 
 def find_files(folder: Path, settings: Mapping[str, str | None]) -> dict[str, Path | None]:

@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sign.datasets.custom.arrays import REMEDY, check_rows, dense_features
+from sign.datasets.custom.edge_columns import NO_COLUMNS, EdgeColumns
 from sign.datasets.custom.edges import Edges
 from sign.datasets.custom.folder import GraphParts, Splits
 from sign.datasets.custom.labels import Labels, labels_of_array
@@ -24,14 +25,17 @@ NAMES = ("class_names", "feature_names", "node_ids")  # lists of text; ids may b
 log = logging.getLogger(__name__)
 
 
-def read_pyg(file: Path, draw: Callable[[Labels], Splits], labelled: bool = True) -> GraphParts:
+def read_pyg(
+    file: Path, draw: Callable[[Labels], Splits], labelled: bool = True, edge_columns: EdgeColumns = NO_COLUMNS
+) -> GraphParts:
     """Read edge_index, y and, if present, x, edge_weight, masks of the splits, and names.
 
     ``draw`` draws splits if there are no masks. Unless the graph has to be ``labelled``, y may be missing.
+    ``edge_columns`` names further tensors of edges.
     """
     with read_errors(file, "a Data object of PyG that contains only tensors", REMEDY):
-        data = _load(file)
-        fields = {name: _array(file, name, data[name]) for name in TENSORS if name in data}
+        data = _load(file, edge_columns.names)
+        fields = {name: _array(file, name, data[name]) for name in (*TENSORS, *edge_columns.names) if name in data}
         for name in ("edge_index", "y" if labelled or "x" not in fields else "edge_index"):
             if name not in fields:
                 raise SignError(f"{file}: has no {name}; a graph needs edge_index and y")
@@ -46,8 +50,11 @@ def read_pyg(file: Path, draw: Callable[[Labels], Splits], labelled: bool = True
         if "class_names" in names:
             labels = _name_classes(file, labels, names["class_names"])
         weights = fields.get("edge_weight")
+        features_and_times = edge_columns.from_tensors(fields, file, edges.shape[1])
         return GraphParts(
-            edges=Edges(edges[0], edges[1], None if weights is None else weights.astype(np.float32), file),
+            edges=Edges(
+                edges[0], edges[1], None if weights is None else weights.astype(np.float32), file, *features_and_times
+            ),
             features=features,
             labels=labels,
             splits=_masks(file, fields, len(labels)) or draw(labels),
@@ -56,8 +63,8 @@ def read_pyg(file: Path, draw: Callable[[Labels], Splits], labelled: bool = True
         )
 
 
-def _load(file: Path) -> dict[str, Any]:
-    """Load what the object contains, by name; what is not used is named in the log."""
+def _load(file: Path, others: Collection[str]) -> dict[str, Any]:
+    """Load what the object contains, by name; what is neither known nor among ``others`` is named in the log."""
     import torch
     from torch_geometric.data import Data
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
@@ -72,8 +79,12 @@ def _load(file: Path) -> dict[str, Any]:
     if type(data) is not Data:
         raise SignError(f"{file}: contains a {type(data).__name__}; save a Data object of PyG")
     contents = {str(name): data[name] for name in data.keys() if data[name] is not None}  # noqa: SIM118
-    if unused := sorted(contents.keys() - {*TENSORS, *NAMES}):
-        advice = "; save weights of edges as edge_weight" if "edge_attr" in unused else ""
+    if unused := sorted(contents.keys() - {*TENSORS, *NAMES, *others}):
+        advice = (
+            "; save weights of edges as edge_weight, or name features of edges in dataset.edge_features"
+            if "edge_attr" in unused
+            else ""
+        )
         log.info("%s: not used: %s%s", file, ", ".join(unused), advice)
     return contents
 
