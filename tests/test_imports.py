@@ -128,6 +128,7 @@ SHARED = {
         "edge_learning",
         "gaussian_training",
         "neighbour_sampling",
+        "temporal_counts",
     },
     "engines": {"base", "powers", "progress", "local"},
 }

@@ -71,7 +71,7 @@ def _edge_data(graph: "Graph") -> list[tuple[str, str]]:
     rows = []
     if graph.edge_features is not None:
         names = f": {', '.join(graph.edge_feature_names)}" if graph.edge_feature_names else ""
-        rows.append(("edge features", f"{graph.edge_features.shape[1]:,} columns{names}"))
+        rows.append(("edge features", f"{graph.edge_features.shape[1]:,} per edge{names}"))
     if (timed := graph.edge_times) is not None and len(timed.times):
         count = len(timed.times) if graph.directed else (len(timed.times) + timed.self_loops) // 2
         rows.append(("edge times", f"{count:,} timed edges, from {timed.times.min():g} to {timed.times.max():g}"))

@@ -80,7 +80,7 @@ class GaussianKernel(Operator):
         from sign.operators.gaussian_training import learn_kernel  # imported late: it loads torch
 
         sampling = Learning(self.sample, self.neighbours, self.epochs, self.learning_rate, 0.0, self.seed)
-        return learn_kernel(training, self._given(training.graph), BOUND, self.hidden, sampling)
+        return learn_kernel(training, self._parameters(training.graph), BOUND, self.hidden, sampling)
 
     def learned_matrix(self, origin: Origin, parameters: Floats) -> Matrix:
         """Return the matrix with these means and widths."""
@@ -90,9 +90,9 @@ class GaussianKernel(Operator):
         """Return the weighted edges, with their inverse row sums as the left factor."""
         if self.learned:
             raise SignError("gaussian: with learned=true, its weights are learned when hops are computed")
-        return self._weighted(graph, self._given(graph))
+        return self._weighted(graph, self._parameters(graph))
 
-    def _given(self, graph: Graph) -> Floats:
+    def _parameters(self, graph: Graph) -> Floats:
         """Return the means and widths of the settings, one row each."""
         features = _features_of(graph)
         for name, values in (("mean", self.mean), ("width", self.width)):

@@ -15,9 +15,9 @@ from sign.operators.neighbour_sampling import Learning, NeighbourBatch
 class KernelLayer(nn.Module):
     """An average of sampled neighbours that a kernel weights, a hidden layer and an output layer."""
 
-    def __init__(self, graph: Graph, given: Floats, bound: float, hidden: int) -> None:
+    def __init__(self, graph: Graph, initial: Floats, bound: float, hidden: int) -> None:
         super().__init__()
-        mean, width = torch.from_numpy(given)
+        mean, width = torch.from_numpy(initial)
         self.graph, self.bound = graph, bound
         self.mean, self.log_width = nn.Parameter(mean.clone()), nn.Parameter(width.log())
         self.hidden, self.output = nn.Linear(graph.features.shape[1], hidden), nn.Linear(hidden, graph.classes)
@@ -41,10 +41,10 @@ class KernelLayer(nn.Module):
         return np.stack([self.mean.detach().numpy(), self.log_width.detach().exp().numpy()])
 
 
-def learn_kernel(training: Origin, given: Floats, bound: float, hidden: int, learning: Learning) -> Floats:
-    """Return the means and the widths, one row each, which start from the given ones; exponents have a bound."""
+def learn_kernel(training: Origin, initial: Floats, bound: float, hidden: int, learning: Learning) -> Floats:
+    """Return the means and the widths, one row each, which start from the initial ones; exponents have a bound."""
 
     def layer() -> KernelLayer:
-        return KernelLayer(training.graph, given, bound, hidden)
+        return KernelLayer(training.graph, initial, bound, hidden)
 
     return fit(layer, training, training.graph.adjacency, learning).parameters_by_row()

@@ -32,6 +32,7 @@ from sign.errors import FieldError, SignError
 from sign.graph.classification import classification_of
 from sign.graph.csr import Floats
 from sign.graph.csr_transforms import select_entries
+from sign.graph.edge_data import TimedEdges
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
@@ -45,6 +46,7 @@ from sign.operators.heat import HeatKernel
 from sign.operators.laplacian import Laplacian
 from sign.operators.non_backtracking import NonBacktrackingWalks
 from sign.operators.ppr import PersonalizedPageRank
+from sign.operators.temporal import TemporalMotifs
 from sign.operators.triangle import TriangleAdjacency
 from sign.store.store import Store
 
@@ -85,6 +87,7 @@ OPERATORS: dict[str, Operator] = {
     "n": NonBacktrackingWalks(),
     "a": Attention(sample=40, epochs=1),
     "k": GaussianKernel(),
+    "m": TemporalMotifs("triangle", window=50.0),
     "o": Own(),
 }
 
@@ -97,7 +100,10 @@ def a_graph() -> Graph:
     few = {split: drawn.nodes_of(split)[::5] for split in ("train", "val", "test")}
     adjacency = select_entries(drawn.adjacency, keep)
     edge_features = np.random.default_rng(0).random((adjacency.entries, 2), np.float32)
-    return replace(drawn, adjacency=adjacency, edge_features=edge_features, directed=True, **few)
+    times = np.arange(adjacency.entries) % 97.0
+    timed = TimedEdges.from_edges(adjacency.row_indices(), adjacency.indices, times, 240, both=False)
+    data = {"edge_features": edge_features, "edge_times": timed}
+    return replace(drawn, adjacency=adjacency, directed=True, **data, **few)
 
 
 def hops_of(engine: Engine, folder: Path, operators: dict[str, Operator], **store: Any) -> Hops:
