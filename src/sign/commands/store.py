@@ -17,6 +17,7 @@ from sign.config.identity import identity
 from sign.config.settings import Settings
 from sign.errors import SignError
 from sign.store.row_folder import RowFolder
+from sign.store.store import LEARNED
 from sign.system import memory
 from sign.system.atomic_files import check_new_folder
 from sign.system.console import console
@@ -89,7 +90,8 @@ def describe(entry: "Entry") -> list[tuple[str, ...]]:
     operator = (
         (entry.folder.operator_text() or "features") if entry.folder else "no manifest, or one of another version"
     )
-    scope = f"{key['scope']} graph, {key['dtype']}" if key else ""
+    of = "parameters, learned" if key.get("scope") == LEARNED else f"{key.get('scope')} graph"
+    scope = f"{of}, {key['dtype']}" if key else ""
     return [
         (entry.path.parent.name, powers, rows if key.get("rows") is None else f"{rows} used"),
         (operator, scope, entry.path.name),

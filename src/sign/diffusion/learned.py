@@ -16,10 +16,9 @@ from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
 from sign.operators.base import EDGE_DATA, Operator, Polynomial, Product
-from sign.store.store import HopFolder, Store
+from sign.store.store import LEARNED, HopFolder, Store
 from sign.system.hashing import digest
 
-SCOPE = "learned"  # of parameters, in the key of their folder
 POWER = 0  # under which they are stored
 log = logging.getLogger(__name__)
 
@@ -156,5 +155,5 @@ def _digest_of_inputs(operator: Operator, classification: NodeClassification) ->
 
 def _parameter_folder(store: Store, dataset: str, operator: Operator, learned_on: str) -> HopFolder:
     """Return the folder of the parameters of an operator; in single precision, whatever the hops have."""
-    key = {"operator": operator.describe(), "scope": SCOPE, "rows": None, "learned_on": learned_on}
+    key = {"operator": operator.describe(), "scope": LEARNED, "rows": None, "learned_on": learned_on}
     return replace(store, dtype="float32").folder(dataset, **key)

@@ -21,7 +21,7 @@ BOUND = 60.0  # of the exponent: kernels and their inverse row sums stay within 
 
 @dataclass(frozen=True)
 class GaussianKernel(Operator):
-    r"""Row-normalised :math:`w_{ij}\,\exp\bigl(-\tfrac12 \sum_c (f_{ijc} - μ_c)^2 / σ_c^2\bigr)`, as a kernel of MoNet.
+    r"""Row-normalised :math:`w_{ij}\,e^{-\sum_c (f_{ijc} - μ_c)^2 / 2σ_c^2}`, as a kernel of MoNet.
 
     :math:`f_{ij}` are the features of the edge ij. The mean of both directions weights an edge of a directed graph,
     as for every undirected operator; self-loops are removed. A kernel is at least :math:`e^{-60}`, so that every node

@@ -25,6 +25,7 @@ from sign.system.hashing import digest
 from sign.system.json_files import read_json
 from sign.validation import Validated
 
+LEARNED = "learned"  # the scope of parameters that an operator learned, which are stored as hops are
 NODE_DIGESTS = "node_digests"  # the file, and the field of a hop that was computed from rows with these digests
 # fields of a hop in the manifest, and their types
 RECORDED: dict[str, Any] = {"shape": list, "bytes": int, "checksum": str, "seconds": (int, float), "products": int}
