@@ -15,7 +15,9 @@ from sign.system.threads import FEW_SPINS
 
 # One thread per pytest worker, and per command that a test starts: more would compete for the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# numba has as many threads as cores: they must not spin while they wait for one that has no core.
+# numba has two, for tests of threads, and so has torch after the first compiled loop, since they share a runtime: here
+# and in every command alike, so that their numbers can be compared. They must not spin while they wait for a core.
+os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 os.environ.setdefault("GOMP_SPINCOUNT", FEW_SPINS)
 
 # Hypothesis measures how long it takes to make examples: on a busy machine that says nothing about a test.

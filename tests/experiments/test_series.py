@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import weakref
 from pathlib import Path
 
@@ -115,18 +114,32 @@ def test_a_run_of_a_series_is_the_run_that_its_seed_makes_alone(tmp_path: Path) 
     assert pair.metrics["test/loss"]["values"][1] == alone.metrics["test/loss"]["values"][0]
 
 
+KILLING = """
+import os, signal
+from pytorch_lightning.loggers import CSVLogger
+from sign.tracking.base import NoTracker
+class Deadly(CSVLogger):
+    def log_metrics(self, metrics, step=None):
+        if metrics.get("epoch", 0) >= 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+class Killing(NoTracker):
+    def start(self, info):
+        return [Deadly(info.folder)] if info.config["seed"] == 1 else []
+"""
+
+
 @pytest.mark.slow
 def test_a_series_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
     overrides = ("runs=3", "training.max_epochs=8", "training.patience=3")
     whole = train_series(planned(tmp_path / "whole", *overrides))
     wanted = planned(tmp_path / "killed", *overrides)
     middle = wanted.series.run(1).folder
+    (tmp_path / "killing.py").write_text(KILLING)
     command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *overrides_in(tmp_path / "killed", *overrides)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
-    while process.poll() is None and len(Run(middle).epochs()) < 2:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    environment = {**os.environ, "SIGN_TRUST": "killing", "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    killed = subprocess.run([*command, "logger._target_=killing.Killing"], env=environment, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len(Run(middle).epochs()) >= 2
     assert wanted.missing_seeds() == [1, 2]
     assert Run(middle).last_checkpoint
     assert Series(wanted.series.folder).seeds == [0]

@@ -68,8 +68,14 @@ sys.path[:0] = {path!r}
 from common.search import search
 from sign.search.slots import make_slots
 what = {{2: ["what=kill"], 3: ["what=raise"], 4: ["what=nan"]}}
-search(Path({folder!r}), 10, make_slots(2, None, "cpu"), lambda n: ["seconds=0.5", *what.get(n, [])])
+last = int(sys.argv[1])
+seconds = lambda number: 600 if number > last else 0
+search(Path({folder!r}), 10, make_slots(2, None, "cpu"), lambda n: [f"seconds={{seconds(n)}}", *what.get(n, [])])
 """
+
+
+def numbers(db: StudyDB, state: TrialState) -> list[int]:
+    return [trial.number for trial in db.read_trials() if trial.state == state]
 
 
 @pytest.mark.slow
@@ -77,20 +83,18 @@ def test_a_search_killed_twice_ends_with_exactly_the_requested_trials(tmp_path: 
     path = [str(TRIAL.parents[1]), *sys.path[:1], str(TRIAL.parents[2] / "src")]
     program = KILLED.format(path=path, folder=str(tmp_path))
     db = StudyDB(tmp_path, "study", SPACE, 10)
-    for started in (1, 5):
-        process = subprocess.Popen([sys.executable, "-c", program])
-        running: set[int] = set()
-        while len(db.read_trials()) <= started or not running:
-            running = {t.number for t in db.read_trials() if t.state == TrialState.RUNNING}
+    for last in (0, 4):  # later trials do not end: both slots are busy with them when the search is killed
+        process = subprocess.Popen([sys.executable, "-c", program, str(last)])
+        while (running := numbers(db, TrialState.RUNNING)) != [last + 1, last + 2]:
             assert process.poll() is None
             time.sleep(0.05)
         process.kill()
         process.wait()
-        assert any(trial.state == TrialState.RUNNING for trial in db.read_trials())
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+        assert numbers(db, TrialState.RUNNING) == running
+    subprocess.run([sys.executable, "-c", program, "10"], check=True, timeout=300)
     trials = db.read_trials()
     assert len(trials) == 10
-    assert [t.number for t in trials if t.state == TrialState.FAIL] == [2, 3, 4]
+    assert numbers(db, TrialState.FAIL) == [2, 3, 4]
     assert all(t.user_attrs["reason"] for t in trials if t.state == TrialState.FAIL)
     assert sum(trial.state == TrialState.COMPLETE for trial in trials) == 7
     assert db.best_trial() == db.study.best_trial

@@ -158,7 +158,7 @@ def test_unreachable_service_falls_back_to_offline_within_the_timeout(
     started = time.monotonic()
     tracker = WandB(timeout=6)
     loggers = tracker.start(RunInfo("run", "group", "train", ["tag"], {}, tmp_path))
-    assert time.monotonic() - started < 15  # the promise itself, not a measure of speed
+    assert time.monotonic() - started < 60  # without the setting, W&B tries for 90 seconds
     tracker.finish(loggers, Run(tmp_path), [])
     assert "offline, because" in caplog.text
     assert list(tmp_path.rglob("run-*.wandb"))

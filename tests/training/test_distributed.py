@@ -131,22 +131,22 @@ def test_a_signal_ends_all_ranks_with_one_message_and_the_command_that_resumes(
     endless = ("training.max_epochs=100000", "training.patience=100000", f"runs={runs}")
     running = program(tmp_path, *GRAPH, *LAUNCHERS[launcher][1], *endless, launcher=LAUNCHERS[launcher][0])
     request.addfinalizer(lambda: [os.kill(int(process), signal.SIGKILL) for process in processes_in(tmp_path)])
-    deadline = time.monotonic() + 300
+    started = time.monotonic()
     while not list(tmp_path.rglob("last.ckpt")):
         assert running.poll() is None, running.communicate()
-        assert time.monotonic() < deadline
+        assert time.monotonic() < started + 300
         time.sleep(0.2)
     signalled = time.monotonic()
+    allowed = max(10, signalled - started)  # ten seconds; on a busy machine, as long as the start took
     if target == "all":
         os.killpg(running.pid, signal.Signals[f"SIG{number}"])  # as a terminal does
     else:
         (process,) = (process for process in processes_in(tmp_path) if rank_of(process) == target)
         os.kill(int(process), signal.Signals[f"SIG{number}"])
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=allowed)
     while processes_in(tmp_path):
-        assert time.monotonic() < signalled + 30, processes_in(tmp_path)
+        assert time.monotonic() < signalled + allowed, processes_in(tmp_path)
         time.sleep(0.1)
-    assert time.monotonic() < signalled + 20  # ten seconds, and as much for a busy machine
     assert running.returncode != 0
     if launcher == "lightning" and target != 1 and number != "KILL":
         assert running.returncode == 130

@@ -4,14 +4,14 @@ Each of the two masters is one test with many parts, as a session takes long to 
 """
 
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -168,27 +168,29 @@ def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
     launcher = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_JAVA_OPTS": QUICK}
     environment |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1"}
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    address = f"spark://127.0.0.1:{port}"
-    master = ["master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
-    worker = ["worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0"]
+    own = ["--host", "127.0.0.1", "--webui-port", "0"]
     started: list[subprocess.Popen[bytes]] = []
-    with ExitStack() as stack:
-        log = stack.enter_context((folder / "cluster.log").open("wb"))
-        try:
-            for number, (kind, *options) in enumerate((master, worker, worker)):
-                place = [] if kind == "master.Master" else ["--work-dir", str(folder / f"work{number}"), address]
-                command = [launcher, f"org.apache.spark.deploy.{kind}", *options, *place]
-                # a group of its own: killed together with the executors that it starts, as a machine would be
-                started.append(
-                    subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
-                )
-            yield address, started[1:]
-        finally:
-            for process in started:
-                kill(process)
+
+    def start(kind: str, *options: str) -> Path:
+        """Start a daemon in a group of its own, killed together with its executors, as a machine would be."""
+        command = [launcher, f"org.apache.spark.deploy.{kind}", *own, *options]
+        file = folder / f"daemon{len(started)}.log"
+        with file.open("wb") as log:
+            started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True))
+        return file
+
+    try:
+        log = start("master.Master", "--port", "0")  # a port that is free, which the log names
+        while not (found := re.search(r"Starting Spark master at (\S+)\n", log.read_text())):
+            assert started[0].poll() is None, log.read_text()
+            time.sleep(0.1)
+        for number in (1, 2):
+            work = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work{number}")]
+            start("worker.Worker", *work, found[1])
+        yield found[1], started[1:]
+    finally:
+        for process in started:
+            kill(process)
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
