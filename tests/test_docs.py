@@ -130,6 +130,17 @@ def test_commands_are_found_in_blocks_and_inline() -> None:
     assert any(command.startswith("torchrun") for command in commands())
 
 
+SCRIPT = re.compile(r"\bpython ((?:tools|benchmarks)/[\w/]+\.py)([^\n`#]*)")
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
+def test_tools_and_benchmarks_have_the_options_that_pages_use(page: Path) -> None:
+    for script, arguments in SCRIPT.findall(page.read_text()):
+        source = (REPOSITORY / script).read_text()
+        for option in re.findall(r"--[\w-]+", arguments):
+            assert f'"{option}"' in source, f"{script} {option}"
+
+
 RECIPE = r"\| `python src/train.py ?([^`]*)` \| `conf/(\w+)/(\w+)\.yaml` \|"
 
 
@@ -195,7 +206,7 @@ def test_a_notebook_installs_the_package_in_colab(notebook: Path) -> None:
     assert "".join(first["source"]).endswith(guarded)
 
 
-PATH = r"\b(?:src/sign|conf|tests|benchmarks|notebooks|examples)/[\w./-]*|\bsrc/\w+\.py"
+PATH = r"\b(?:src/sign|conf|tests|tools|benchmarks|notebooks|examples)/[\w./-]*|\bsrc/\w+\.py"
 
 
 @pytest.mark.parametrize("page", [*DOCS, *NOTEBOOKS], ids=name_of)
