@@ -25,6 +25,7 @@ THEMES = {"dark": 0, "light": 1}  # the values of Chromium's setting
 FIGURES = {"seconds": "time", "search": "study-0"}  # sections of the report, by the names of their images
 DRAWN = {  # files below the outputs, and the commands that write them
     "reproduction/triangles.png": "python src/reproduce.py figure=triangles datasets=[cora,debian]",
+    "reproduction/smoke/convergence.png": "OMP_NUM_THREADS=1 python src/reproduce.py table=smoke",
     "cards/cora.png": "python src/describe.py",
 }
 COLOURS, MARGIN = 256, 24  # of the palette; pixels below what is kept
