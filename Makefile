@@ -6,8 +6,9 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help train quick test faults notebooks docs check lock clean
-# -rs prints the reason of each skip, so that a service that is missing in CI is noticed
-PYTEST = $(BIN)/python -m pytest -n auto -rs
+# Each worker gets a file at a time: it makes the fixtures of a module once, and seldom compiles the loop that another one
+# is compiling. -rs prints the reason of each skip, so that a service that is missing in CI is noticed.
+PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -rs
 LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 help: ## list the targets

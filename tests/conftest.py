@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # and in every command alike, so that their numbers can be compared. They must not spin while they wait for a core.
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 os.environ.setdefault("GOMP_SPINCOUNT", FEW_SPINS)
+
+COMPILED = {"graph", "operators", "engines", "diffusion"}  # packages whose tests compile most of the loops
 
 # Hypothesis measures how long it takes to make examples: on a busy machine that says nothing about a test.
 settings.register_profile(
@@ -49,10 +52,21 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the notebooks, which cannot carry a marker of their own, as slow."""
+    """Mark the notebooks, which cannot carry a marker of their own, as slow; sort the files for two or more workers.
+
+    A worker gets a file at a time. First come tests of the compiled loops, which the processes of slow tests then find
+    compiled; then files by their slow tests, so that no worker is left alone with a long one; then all others.
+    """
     for item in items:
         if item.path.suffix == ".ipynb":
             item.add_marker(pytest.mark.slow)
+    slow = Counter(item.path for item in items for name in ("slow", "spark") if item.get_closest_marker(name))
+
+    def place(item: pytest.Item) -> tuple[int, int]:
+        compiles = COMPILED.intersection(item.path.relative_to(item.config.rootpath).parts)
+        return (0, 0) if compiles and not slow[item.path] else (1, -slow[item.path])
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(wrapper=True)
