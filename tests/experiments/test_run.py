@@ -43,7 +43,7 @@ def test_single_label(configured: Configured) -> None:
     assert min(float(row["val/loss"]) for row in rows) == pytest.approx(numbers["val/loss"], abs=1e-6)
     assert OmegaConf.load(folder / "config.yaml").model.p == 2
     task = SIGNTask.load_from_checkpoint(folder / "checkpoints" / "best.ckpt", weights_only=True)
-    assert task.hparams["branches"] == ["X", "p1", "p2"]
+    assert list(task.hparams["hops"]) == ["X", "p1", "p2"]
 
 
 def test_the_defaults_of_a_new_graph_are_logged_recorded_and_resumed(
@@ -229,7 +229,7 @@ def test_a_lone_checkpoint_of_another_model_is_refused(configured: Configured, t
     first = configured(*SMALL, "training.max_epochs=1")
     run(first)
     lone = (folder_of(first) / "checkpoints" / "best.ckpt").rename(tmp_path / "lone.ckpt")
-    with pytest.raises(SignError, match="a checkpoint of another model: its branches are"):
+    with pytest.raises(SignError, match="a checkpoint of another model: its hops are"):
         run(configured(*SMALL, "model.p=3", f"ckpt_path={lone}"))
     lone.write_bytes(b"not a checkpoint")
     with pytest.raises(SignError, match="not a checkpoint of SIGN"):

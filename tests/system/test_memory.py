@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sign.system import memory
@@ -34,15 +33,6 @@ def test_the_file_cache_of_a_control_group_is_available(tmp_path: Path, monkeypa
     assert memory.available() == 1_750_000
     (tmp_path / "memory.max").write_text("max")
     assert memory.available() > before / 4
-
-
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux can reset the peak")
-def test_the_peak_is_measured_since_its_reset() -> None:
-    array = np.ones(25_000_000)
-    before = memory.peak()
-    del array
-    memory.reset_peak()
-    assert memory.peak() < before - 150e6
 
 
 def test_the_rest_of_a_budget_is_what_is_not_resident(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from sign.prediction.smoothed import probabilities_of_all_nodes
 from sign.runs import RAW, SMOOTHING
 from sign.smoothing.base import Smoothed
 from sign.smoothing.task import ScoresTask
-from sign.system import memory
+from sign.system import memory_peak
 from sign.system.atomic_files import write_json
 from sign.training.fit import test_metrics
 from sign.training.node_datamodule import NodeDataModule
@@ -55,7 +55,7 @@ def propagate_labels(settings: Settings, data: LabelDataModule, folder: Path) ->
         "seconds/epoch": 0.0,
         "seconds/inference": seconds,
         "seconds/inference_all": seconds,
-        "memory/peak_bytes": memory.peak(),
+        **memory_peak.metrics(),
     }
 
 
@@ -75,7 +75,7 @@ def _test(
     """The metrics of scores on every split; writes the results by class, and the settings that were chosen."""
     log.info("propagation: %s", smoothed)
     task = ScoresTask(smoothed.scores, graph, settings.training, classification.evaluator)
-    metrics = test_metrics(settings.device, None, task, Path(settings.store.root))
+    metrics = test_metrics(settings.device, settings.engine, None, task, Path(settings.store.root))
     task.class_results.write(folder, classification.class_names)
     write_json(folder / SMOOTHING, {**smoothed.chosen, "validation": smoothed.validation})
     return metrics

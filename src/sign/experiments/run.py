@@ -25,6 +25,7 @@ from sign.config.settings import Settings
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
 from sign.experiments.propagate import propagate_labels, smooth
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
+from sign.system import memory_peak
 from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
 from sign.system.program import command_line
 from sign.tracking.base import RunInfo
@@ -91,6 +92,7 @@ def prepare(settings: Settings) -> NodeDataModule:
 
     Settings that are ``auto`` are chosen from the data: :func:`sign.config.defaults.resolve`.
     """
+    memory_peak.watch()
     check_settings(settings)
     data = data_module(settings)
     with rank_zero_first():

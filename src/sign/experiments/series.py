@@ -16,7 +16,6 @@ from sign.datasets.base import Dataset
 from sign.errors import SharedError, SignError, reason
 from sign.graph.graph import SPLITS
 from sign.runs import CONFIG, METRICS, SCORES, SERIES, Series, over_seeds
-from sign.system import memory
 from sign.system.atomic_files import is_disk_full, write_json
 from sign.system.locks import exclusive_lock
 from sign.training.distributed import broadcast, on_failure, rank, world_size
@@ -122,7 +121,6 @@ def _train(plan: SeriesPlan, missing: list[int], failures: dict[str, str]) -> No
         else:
             data = None
             gc.collect()  # Lightning's objects refer to each other, and to the rows of the previous run
-            memory.reset_peak()  # of the series that this process trained before
             data = prepare(settings)
         try:
             try:

@@ -46,7 +46,7 @@ def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SP
     data.hop_scaling, data.batch_size = model.hop_scaling, settings.training.batch_size
     data.prepare_data()
     data.setup("test")
-    metrics = test_metrics(settings.device, data, model.task, Path(settings.store.root))
+    metrics = test_metrics(settings.device, settings.engine, data, model.task, Path(settings.store.root))
     return {name: value for name, value in metrics.items() if name.split("/")[0] in splits}
 
 
@@ -56,4 +56,4 @@ def _smoothed_metrics(settings: Settings, model: TrainedModel, graph: Graph) -> 
         smoothed = smoothed_predictions(settings, model, graph)
     log.info("propagation: %s", smoothed)
     task = ScoresTask(smoothed.scores, graph, settings.training)
-    return test_metrics(settings.device, None, task, Path(settings.store.root))
+    return test_metrics(settings.device, settings.engine, None, task, Path(settings.store.root))

@@ -7,7 +7,7 @@ import re
 import resource
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,18 +112,12 @@ def resident() -> int:
 
 
 def peak() -> int:
-    """Return the peak resident size of this process since :func:`reset_peak`, or else since its start, in bytes."""
+    """Return the peak resident size of this process since its start, mapped pages of files included, in bytes."""
     try:  # ru_maxrss would include the parent process before exec
         return int(_fields("/proc/self/status")["VmHWM"].split()[0]) * 1024
     except (OSError, KeyError):
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def reset_peak() -> None:
-    """Measure :func:`peak` from now on; systems other than Linux keep the peak since the start."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
 
 
 def parse_size(text: str) -> int | None:

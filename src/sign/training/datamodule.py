@@ -35,7 +35,7 @@ class SIGNDataModule(NodeDataModule):
 
     def __init__(self, precomputation: Precomputation, seed: int) -> None:
         super().__init__(seed)
-        self.precomputation = precomputation
+        self.precomputation, self.engine = precomputation, precomputation.engine
 
     @property
     def source(self) -> Precomputation:
@@ -51,7 +51,7 @@ class SIGNDataModule(NodeDataModule):
         """Make an evaluation loader for each split; rows on disk that are read in every epoch get a row file."""
         if self.loaders:
             return
-        with self.precomputation.engine.limits(Path(self.precomputation.store.root)):
+        with self.engine.limits(Path(self.precomputation.store.root)):
             self.training_rows = self._rows("train", stage, slice(0, len(self.classification.labels["train"])))
             for split in SPLITS:
                 own = rank_slice(len(self.classification.labels[split]), rank(), world_size())  # each row on one rank

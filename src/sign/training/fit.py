@@ -12,9 +12,10 @@ from pytorch_lightning.profilers import AdvancedProfiler, SimpleProfiler
 from pytorch_lightning.strategies import DDPStrategy
 from torch import nn
 
+from sign.engines.base import Engine
 from sign.errors import SharedError
 from sign.runs import CHECKPOINTS, EPOCHS, Run
-from sign.system import memory
+from sign.system import memory_peak
 from sign.training.callbacks import (
     BestCheckpoint,
     EpochLog,
@@ -69,7 +70,7 @@ def fit_and_test(
                 module.p = 0.0
     if device.compile:
         task.network.compile()  # in place: checkpoints are those of the plain network
-    with memory.limit(memory.default_budget(), folder):  # of the outputs that ranking metrics sort
+    with data.engine.limits(folder):  # such as outputs that ranking metrics sort
         try:
             trainer.fit(task, datamodule=data, ckpt_path=ckpt_path, weights_only=True)
         except SystemExit:  # Lightning exits on KeyboardInterrupt
@@ -92,14 +93,16 @@ def fit_and_test(
         "seconds/epoch": seconds_per_epoch(folder),
         "seconds/inference": stopwatch.inference,
         "seconds/inference_all": stopwatch.inference_all,
-        "memory/peak_bytes": memory.peak(),
+        **memory_peak.metrics(),
     }
 
 
-def test_metrics(device: Device, data: NodeDataModule | None, task: NodeTask, scratch: Path) -> dict[str, float]:
-    """Test a task on every split; returns the same metrics as the end of :func:`fit_and_test`.
+def test_metrics(
+    device: Device, engine: Engine, data: NodeDataModule | None, task: NodeTask, scratch: Path
+) -> dict[str, float]:
+    """Test a trained task on every split; returns the same metrics as the end of :func:`fit_and_test`.
 
-    ``data`` is None for a task that has its own rows.
+    ``engine`` has the memory limit; ``data`` is None for a task that has its own rows.
     """
     silence_lightning()
     trainer = pl.Trainer(
@@ -112,7 +115,7 @@ def test_metrics(device: Device, data: NodeDataModule | None, task: NodeTask, sc
         enable_model_summary=False,
         deterministic=True,
     )
-    with memory.limit(memory.default_budget(), scratch):
+    with engine.limits(scratch):
         trainer.test(task, datamodule=data, verbose=False)
     return {name: float(value) for name, value in trainer.callback_metrics.items()}
 

@@ -9,6 +9,7 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
+from sign.engines.base import Engine
 from sign.graph.classification import NodeClassification
 from sign.training.placement import Placement
 from sign.training.rows import RowLoader
@@ -19,9 +20,11 @@ class NodeDataModule(pl.LightningDataModule, ABC):
 
     ``prepare_data`` sets ``classification``, ``setup`` sets the evaluation ``loaders`` of all splits; called again,
     both do nothing. ``hop_scaling`` and ``batch_size``, which may be chosen by the data, have to be set in between.
+    ``engine`` has the memory limit.
     """
 
     classification: NodeClassification
+    engine: Engine
     hop_scaling: str
     batch_size: int
     placement = Placement()

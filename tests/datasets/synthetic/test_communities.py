@@ -80,3 +80,15 @@ def test_multilabel_has_several_labels_a_node() -> None:
 def test_what_cannot_be_generated_is_refused(wrong: dict) -> None:
     with pytest.raises(FieldError):
         Communities(**wrong)
+
+
+@pytest.mark.parametrize("sample", [0, 1])
+def test_a_graph_does_not_depend_on_how_many_rows_are_drawn_at_a_time(
+    sample: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = replace(SMALL, sample=sample).load()
+    monkeypatch.setattr("sign.system.arrays.CHUNK_BYTES", 999)
+    blocks = replace(SMALL, sample=sample).load()
+    assert blocks.adjacency.digest == whole.adjacency.digest
+    assert blocks.features_digest == whole.features_digest
+    assert (blocks.labels == whole.labels).all()

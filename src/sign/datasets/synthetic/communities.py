@@ -1,5 +1,6 @@
 """Graphs of any size with planted communities, for tests and benchmarks."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,8 +9,9 @@ import numpy as np
 from sign.datasets.base import Dataset
 from sign.datasets.sampling import INSIDE, SIGNAL, multilabel_matrix, split_by_fraction
 from sign.errors import FieldError
-from sign.graph.csr import CSR, Array
+from sign.graph.csr import CSR, Array, Floats
 from sign.graph.graph import Graph
+from sign.system import arrays
 from sign.validation import Count, Range, Seed
 
 SLOPE = 2 / 3  # popularity falls with rank like r ** -2/3: degrees follow a power law with exponent 2.5
@@ -59,16 +61,20 @@ class Communities(Dataset):
         source, target = self._edges(rng, bounds)
         shuffled = rng.permutation(self.nodes)
         centres = rng.standard_normal((self.classes, self.features), dtype=np.float32)
-        features = rng.standard_normal((self.nodes, self.features), dtype=np.float32)
+        features = arrays.empty((self.nodes, self.features), np.float32)
+        draw_normal(rng, features)
         if self.sample:  # the first sample is drawn for its communities, then another in its place
             own = np.random.default_rng([self.seed, self.sample])
             source, target = self._edges(own, bounds)
             shuffled = own.permutation(self.nodes)
-            features = own.standard_normal((self.nodes, self.features), dtype=np.float32)
-        source, target = shuffled[source], shuffled[target]
+            draw_normal(own, features)
+        for ends in (source, target):
+            for part in arrays.chunks(ends):
+                ends[part] = shuffled[ends[part]]
         community = np.empty(self.nodes, np.int64)
         community[shuffled] = np.repeat(np.arange(self.classes), np.diff(bounds))
-        features += SIGNAL * centres[community]
+        for part in arrays.chunks(features):
+            features[part] += SIGNAL * centres[community[part]]
         splits = split_by_fraction(self.nodes, self.train_fraction, self.val_fraction, self.seed)
         adjacency = CSR.from_edges(source, target, self.nodes, both=True)
         labels = multilabel_matrix(rng, community, self.classes, np.float64) if self.multilabel else community
@@ -78,30 +84,62 @@ class Communities(Dataset):
         """Draw exactly ``edges`` distinct pairs, in rounds because duplicates are removed."""
         pairs = np.empty(0, np.int64)
         while len(pairs) < self.edges:
-            drawn = self._draw(rng, int((self.edges - len(pairs)) * 1.1) + 16, bounds)
-            low, high = drawn.min(axis=1), drawn.max(axis=1)
-            pairs = np.sort(np.concatenate([pairs, (low * self.nodes + high)[low != high]]))
-            pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
-        if len(pairs) > self.edges:
-            pairs = np.delete(pairs, rng.choice(len(pairs), len(pairs) - self.edges, replace=False))
-        return pairs // self.nodes, pairs % self.nodes
+            pairs = self._distinct(pairs, self._draw(rng, int((self.edges - len(pairs)) * 1.1) + 16, bounds))
+        if (excess := len(pairs) - self.edges) > 0:
+            keep = np.ones(len(pairs), bool)
+            keep[rng.choice(len(pairs), excess, replace=False)] = False
+            pairs = compressed(pairs, keep)
+        source, target = arrays.empty(len(pairs), np.int64), arrays.empty(len(pairs), np.int64)
+        for part in arrays.chunks(pairs):
+            source[part], target[part] = np.divmod(pairs[part], self.nodes)
+        return source, target
 
-    def _draw(self, rng: np.random.Generator, count: int, bounds: Array) -> Array:
-        """Draw about ``count`` pairs of nodes: triangles and edges inside communities, edges anywhere."""
+    def _distinct(self, pairs: Array, drawn: Iterable[Array]) -> Array:
+        """Sort pairs and the new ones, without loops and duplicates; a pair is one number."""
+        numbers = [pairs]
+        for ends in drawn:
+            low, high = ends.min(axis=1), ends.max(axis=1)
+            numbers.append((low * self.nodes + high)[low != high])
+        merged = arrays.empty(sum(map(len, numbers)), np.int64)
+        np.concatenate(numbers, out=merged)
+        numbers.clear()
+        merged.sort()
+        first = np.ones(len(merged), bool)
+        np.not_equal(merged[1:], merged[:-1], out=first[1:])
+        return compressed(merged, first)
 
-        def members(home: Array, size: int) -> Array:
-            """Draw members of communities: rank r with density (r + OFFSET) ** -SLOPE, by inversion."""
+    def _draw(self, rng: np.random.Generator, count: int, bounds: Array) -> Iterator[Array]:
+        """Draw about ``count`` pairs of nodes in blocks: triangles and edges inside communities, edges anywhere."""
+
+        def members(home: Array, size: int) -> Iterator[Array]:
+            """Draw members of communities, the rows of ``home``: rank r with density (r + OFFSET) ** -SLOPE."""
             exponent = 1 - SLOPE
-            first, sizes = bounds[home][:, None], np.diff(bounds)[home][:, None]
-            low, high = OFFSET**exponent, (sizes + OFFSET) ** exponent
-            ranks = (low + rng.random((len(home), size)) * (high - low)) ** (1 / exponent) - OFFSET
-            return np.asarray(first + np.minimum(ranks.astype(np.int64), sizes - 1))
+            for part in arrays.chunk_slices(home):
+                first, sizes = bounds[home[part]], np.diff(bounds)[home[part]]
+                low, high = OFFSET**exponent, (sizes + OFFSET) ** exponent
+                ranks = (low + rng.random((len(first), size)) * (high - low)) ** (1 / exponent) - OFFSET
+                yield first + np.minimum(ranks.astype(np.int64), sizes - 1)
 
         def homes(number: float) -> Array:
             return rng.integers(0, self.classes, int(number))
 
-        triangles = members(homes(count * INSIDE * CLOSED / 3), 3)
-        inside = members(homes(count * INSIDE * (1 - CLOSED)), 2)
-        anywhere = members(homes(2 * (int(count * (1 - INSIDE)) + 1)), 1).reshape(-1, 2)
-        sides = (triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]])
-        return np.concatenate([*sides, inside, anywhere])
+        for triangle in members(homes(count * INSIDE * CLOSED / 3)[:, None], 3):
+            yield from (triangle[:, [0, 1]], triangle[:, [1, 2]], triangle[:, [0, 2]])
+        yield from members(homes(count * INSIDE * (1 - CLOSED))[:, None], 2)
+        yield from members(homes(2 * (int(count * (1 - INSIDE)) + 1)).reshape(-1, 2), 2)
+
+
+def draw_normal(rng: np.random.Generator, out: Floats) -> None:
+    """Fill an array with the numbers that drawing it as a whole would give."""
+    for part in arrays.chunks(out):
+        rng.standard_normal(dtype=np.float32, out=out[part])
+
+
+def compressed(values: Array, keep: Array) -> Array:
+    """Return the values to keep, within the memory budget."""
+    chosen, end = arrays.empty(int(np.count_nonzero(keep)), values.dtype), 0
+    for part in arrays.chunks(values):
+        kept = values[part][keep[part]]
+        chosen[end : end + len(kept)] = kept
+        end += len(kept)
+    return chosen
