@@ -20,7 +20,7 @@ from sign.models.hoga import HOGA
 from sign.models.nagphormer import NAGphormer
 from sign.models.networks.attention import SelfAttention
 from sign.models.networks.base import HopNetwork
-from sign.models.networks.layers import HopLinear
+from sign.models.networks.layers import HopLinear, separate_hops
 from sign.models.networks.nagphormer import EncoderLayer
 from sign.models.sagn import SAGN
 from sign.models.sign import SIGN
@@ -254,7 +254,10 @@ def test_a_network_for_inference_computes_the_same(
 ) -> None:
     network, rows = network_of(head(kind, **changes), hops), torch.randn(7, sum(hops.values()))
     torch.testing.assert_close(inference_network(network)(rows), network(rows), atol=1e-5, rtol=1e-5)
-    assert not any(isinstance(module, nn.Dropout) and module.p for module in network.modules())
+    separated = inference_network(network)
+    separate_hops(separated)
+    torch.testing.assert_close(separated(rows), network(rows), atol=1e-5, rtol=1e-5)
+    assert not any(isinstance(module, HopLinear) for module in separated.modules())
 
 
 @pytest.mark.parametrize(("kind", "changes"), CASES, ids=name_of)

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from common.heads import SETTINGS, head, name_of
 
 from sign import __version__
 from sign.config.settings import Settings
 from sign.errors import FieldError, SignError
+from sign.graph.feature_scaling import FeatureScaling
+from sign.models.architecture import Architecture
 from sign.models.sign import SIGN
 from sign.prediction.evaluate import evaluate
 from sign.prediction.export import export, save
@@ -60,6 +63,26 @@ def trained(multilabel: bool = False, thresholds: list[float] | None = None, **c
             value.abs_()
     task.thresholds = thresholds
     return TrainedModel.of(task)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [kind for kind in SETTINGS if kind is not SIGN], ids=name_of)
+def test_every_head_is_exported(request_for: Callable[..., Export], tmp_path: Path, kind: type[Architecture]) -> None:
+    """In the format of ONNX, which is made from that of torch."""
+    torch.manual_seed(0)
+    hops = {"X": FEATURES, "p1": FEATURES, "l1": CLASSES}
+    network = {
+        "hops": hops,
+        "architecture": head(kind).to_plain(),
+        "feature_scaling": FeatureScaling("none").to_plain(),
+    }
+    task = SIGNTask(FEATURES, classes=CLASSES, multilabel=False, training=TRAINING, **network).eval()
+    model, request = TrainedModel.of(task), request_for(format="onnx")
+    score = save(model, request, tmp_path / request.file)
+    for count in (1, 7):
+        wide = torch.randn(count, model.columns)
+        with torch.no_grad():
+            np.testing.assert_allclose(score(wide).numpy(), task(wide).numpy(), rtol=1e-4, atol=1e-5)
 
 
 def rows(count: int) -> torch.Tensor:

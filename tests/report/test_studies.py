@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from common.run_folders import make_study
 
-from sign.report.studies import read_studies
+from sign.report.studies import choices, read_studies
 
 
 def test_study_has_the_best_value_so_far_per_trial(tmp_path: Path) -> None:
@@ -33,6 +33,23 @@ def test_the_best_value_of_a_metric_that_is_maximised_is_the_highest(tmp_path: P
     complete = [trial["value"] for trial in written["trials"] if trial["state"] == "complete"]
     assert study["trials"][-1]["best"] == max(complete)
     assert study["better"] == "higher"
+
+
+def test_trials_are_compared_by_model_operator_and_power() -> None:
+    drawn = [("sagn", 0, 0.5, "complete"), ("sagn", 1, 0.7, "complete"), ("gpr", 0, 0.8, "complete")]
+    drawn += [("gpr", 1, 0.9, "pruned"), ("gpr", 1, None, "complete")]
+    trials = [
+        {"state": state, "value": value, "params": {"model": head, "model.s": power, "model.p": 2, "model.units": 64}}
+        for head, power, value, state in drawn
+    ]
+    study = {"dataset": "cora", "name": "auto", "metric": "val/accuracy", "better": "higher", "trials": trials}
+    rows = [(row["setting"], row["value"], row["trials"], row["best"], row["median"]) for row in choices([study])]
+    assert rows == [
+        ("model", "gpr", 1, 0.8, 0.8),
+        ("model", "sagn", 2, 0.7, 0.6),
+        ("model.s", "0", 2, 0.8, 0.65),
+        ("model.s", "1", 1, 0.7, 0.7),
+    ]
 
 
 def test_value_that_is_not_finite_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

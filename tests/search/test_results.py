@@ -55,7 +55,7 @@ def test_another_metric_than_the_loss_is_maximised_and_named(tmp_path: Path, mon
     assert (study["direction"], study["metric"], study["best"]["value"]) == ("maximize", "val/accuracy", 0.75)
     screen = Console(file=io.StringIO(), width=80)
     monkeypatch.setattr(results, "console", screen)
-    results.show(db, best, "")
+    results.show(db, best, best.params, "")
     assert "trial 1, val/accuracy 0.7500" in screen.file.getvalue()
 
 
@@ -67,7 +67,7 @@ def test_the_final_table_shows_the_best_values_and_the_next_command(
     monkeypatch.setattr(results, "console", screen)
     best = finished.best_trial()
     assert best is not None
-    results.show(finished, best, "python src/train.py experiment=best runs=10")
+    results.show(finished, best, best.params, "python src/train.py experiment=best runs=10")
     assert caplog.messages[0] == "the study a study is complete: 5 trials with a result, 1 failed, 0 pruned"
     assert "python src/train.py experiment=best runs=10" in caplog.text
     assert "1.00" in screen.file.getvalue()  # x has all of the importance

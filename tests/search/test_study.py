@@ -7,11 +7,41 @@ from pathlib import Path
 import pytest
 from common.commands import run_here, shell
 from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.types import RunMode
+from omegaconf import open_dict
+from optuna.distributions import BaseDistribution, CategoricalDistribution
 
 from sign.config.configure import CONF, configure
+from sign.operators.heat import HeatKernel
 from sign.runs import find_runs, find_series
+from sign.search.study import Study
 
 SMALL = ["dataset=communities", "dataset.nodes=200", "dataset.edges=600", "model.p=1", "training.max_epochs=1"]
+
+
+@pytest.mark.parametrize("model", ["sign", "sagn", "gamlp", "hoga", "nagphormer", "gpr"])
+def test_a_trial_of_the_search_over_heads_has_the_settings_of_its_model(tmp_path: Path, model: str) -> None:
+    overrides = ["hparams_search=auto", "logger=csv", *SMALL, f"paths.output_dir={tmp_path}"]
+    with initialize_config_dir(str(CONF)):
+        loader = GlobalHydra.instance().config_loader()
+        study = Study(loader.load_configuration("train", overrides, RunMode.MULTIRUN), overrides, loader)
+        assert model in study.space.distributions["model"].choices
+        drawn = {name: next(iter(each.choices)) for name, each in study.space.distributions.items() if choices(each)}
+        trial = study._compose(study._overrides(drawn | {"model": model, "operator@model.operators.s": "heat"}))
+        with open_dict(trial):
+            del trial["hydra"]
+        settings = configure(trial, [])
+    assert settings.powers["s"][0] == HeatKernel()
+    assert settings.config["model"]["dropout"] >= 0
+    assert settings.title.startswith(settings.config["model"]["name"])
+    own = study._own(drawn | {"model": model})
+    assert ("model.units" in own, "model.inception_units" in own) == (model != "sign", model == "sign")
+    assert ("model.attention" in own) == (model == "gamlp")
+
+
+def choices(distribution: BaseDistribution) -> bool:
+    return isinstance(distribution, CategoricalDistribution)
 
 
 @pytest.mark.slow

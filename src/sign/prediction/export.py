@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import sign
 from sign.config.settings import Settings
+from sign.models.networks.layers import separate_hops
 from sign.prediction import onnx_format, torch_format
 from sign.prediction.export_metrics import LabelledRows, compare
 from sign.prediction.export_readme import readme
@@ -29,6 +30,8 @@ class ExportedNetwork(nn.Module):
         super().__init__()
         self.dtype = torch.bfloat16 if request.optimize == "bf16" else torch.float32
         self.network = inference_network(model.task.network).to(self.dtype)
+        if request.optimize == "int8":
+            separate_hops(self.network)
         self.multilabel, self.output = model.multilabel, request.output
         self.eval()
 

@@ -137,6 +137,20 @@ CHANGES = TableSpec(
     "Settings that differ between runs, with the number of runs per value",
     (ColumnSpec("setting", "setting"), ColumnSpec("values", "values", "counts")),
 )
+CHOICES = TableSpec(
+    "choices",
+    "Complete trials of each search by model, operator and power: the best value, and the median of all",
+    (
+        ColumnSpec("dataset", "data set"),
+        ColumnSpec("study", "search"),
+        ColumnSpec("metric", "metric"),
+        ColumnSpec("setting", "setting"),
+        ColumnSpec("value", "value"),
+        ColumnSpec("trials", "trials", "count"),
+        ColumnSpec("best", "best", "score"),
+        ColumnSpec("median", "median", "score"),
+    ),
+)
 PROBLEMS = TableSpec(
     "problems",
     "Folders that are left out or shown in part",

@@ -12,6 +12,7 @@ from sign.report.columns import NUMERIC, TableSpec, cell
 from sign.report.curves import curves
 from sign.report.groups import SEARCH, differences, group_runs, yaml_text
 from sign.report.run_records import FolderProblem, RunRecord
+from sign.report.studies import choices
 from sign.system import memory
 from sign.system.text_files import visible
 
@@ -48,6 +49,7 @@ def page_data(records: list[RunRecord], problems: list[FolderProblem], studies: 
                 (columns.HOPS, tables.hops(records)),
                 (columns.RUNS, tables.runs(records)),
                 (columns.CHANGES, tables.changes(records)),
+                (columns.CHOICES, choices(studies)),
                 (columns.PROBLEMS, tables.problems(problems)),
             )
         },

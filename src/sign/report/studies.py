@@ -1,5 +1,7 @@
 """Hyperparameter searches among the run folders: trials, importances and the best value so far."""
 
+import re
+import statistics
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from sign.runs import STUDY
 from sign.system.json_files import read_json
 
 MAX_BYTES = 2**22  # of study.json: about 8,000 trials
+CHOICE = re.compile(r"model|model\.[a-z]|operator@model\.operators\.\w+")  # settings that trials are compared by
 BETTER = {"minimize": min, "maximize": max}
 
 
@@ -47,6 +50,27 @@ def _study(file: Path) -> dict[str, Any]:
         "importances": dict(sorted(importances.items(), key=lambda item: -item[1])),
         "trials": trials,
     }
+
+
+def choices(studies: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Compare the complete trials of each study by model, operator and power, where several were tried."""
+    rows: list[dict[str, Any]] = []
+    for study in studies:
+        complete = [trial for trial in study["trials"] if trial["state"] == "complete" and trial["value"] is not None]
+        best = max if study["better"] == "higher" else min
+        for setting in dict.fromkeys(name for trial in complete for name in trial["params"] if CHOICE.fullmatch(name)):
+            values: dict[Any, list[float]] = {}
+            for trial in complete:
+                if setting in trial["params"]:
+                    values.setdefault(trial["params"][setting], []).append(trial["value"])
+            rows += [
+                {"dataset": study["dataset"], "study": study["name"], "metric": study["metric"]}
+                | {"setting": setting, "value": str(value), "trials": len(own)}
+                | {"best": best(own), "median": statistics.median(own)}
+                for value, own in sorted(values.items(), key=lambda item: str(item[0]))
+                if len(values) > 1
+            ]
+    return rows
 
 
 def _trial(trial: Entries) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sign.report import columns, tables
 from sign.report.columns import markdown
 from sign.report.html import page_data, render
 from sign.report.run_records import FolderProblem, RunRecord, read_runs
-from sign.report.studies import read_studies
+from sign.report.studies import choices, read_studies
 from sign.system import memory
 from sign.system.atomic_files import write_text
 
@@ -55,6 +55,8 @@ class Report:
         if brief := [row for row in results if row["brief"]]:
             parts.append(("Brief runs", columns.BRIEF, brief))
         parts.append(("Costs", columns.COSTS, tables.costs(self.records)))
+        if compared := choices(self.studies):
+            parts.append(("Searched models and operators", columns.CHOICES, compared))
         if self.problems:
             parts.append(("Left out", columns.PROBLEMS, tables.problems(self.problems)))
         texts = [f"## {title}\n\n{table.caption}.\n\n{markdown(table, rows)}" for title, table, rows in parts]

@@ -3,6 +3,7 @@
 import logging
 import math
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,11 @@ def write_best(db: StudyDB, trial: FrozenTrial, cfg: DictConfig) -> None:
     write_text(file, f"# @package _global_\n{comment}\n{OmegaConf.to_yaml(experiment)}")
 
 
-def show(db: StudyDB, best: FrozenTrial, command: str) -> None:
-    """Print the best configuration, the importance of its settings, and the command that trains it over ten seeds."""
+def show(db: StudyDB, best: FrozenTrial, params: Mapping[str, Any], command: str) -> None:
+    """Print the best configuration, the importance of its settings, and the command that trains it over ten seeds.
+
+    ``params`` are the values of the best trial that its model has.
+    """
     states = [trial.state for trial in db.read_trials()]
     log.info(
         "the study %s is complete: %d trials with a result, %d failed, %d pruned",
@@ -98,7 +102,7 @@ def show(db: StudyDB, best: FrozenTrial, command: str) -> None:
     columns = Column("setting", style="dim"), Column("best", justify="right"), Column("importance", justify="right")
     table = Table(*columns, title=f"trial {best.number}, {db.metric} {best.value:.4f}", title_justify="left")
     shares = importances(db)
-    for name, value in best.params.items():
+    for name, value in params.items():
         text = f"{value:.4g}" if isinstance(value, float) else str(value)
         table.add_row(name, text, f"{shares[name]:.2f}" if name in shares else "")
     console.print(table)

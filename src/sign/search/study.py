@@ -5,9 +5,10 @@ import logging
 import re
 import shlex
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, open_dict
@@ -44,6 +45,7 @@ class Study:
         self.machine_overrides = [line for line in arguments if MACHINE_SECTIONS.match(line)]
         self.program = Program.from_config(config)
         self.space = read_space(config.hydra.sweeper.params or {}, arguments)
+        self._model_settings: dict[str, frozenset[str]] = {}
         base = self._compose(self.space.overrides)
         with open_dict(base):
             del base["hydra"]
@@ -133,13 +135,32 @@ class Study:
     def _command(self, trial: Trial, folder: Path) -> list[str]:
         overrides = [f"runs={self.search.runs}", "job_type=search", f"trial={trial.number}"]
         overrides += [override("group", self.db.name), override("paths.output_dir", str(folder))]
-        return self.program.command([*self.space.trial_overrides(trial.params), *overrides])
+        return self.program.command([*self._overrides(trial.params), *overrides])
+
+    def _overrides(self, params: Mapping[str, Any]) -> list[str]:
+        return self.space.trial_overrides(self._own(params))
+
+    def _own(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The drawn values without settings of ``model`` that the model of the trial does not have."""
+        if (model := params.get("model")) is None:
+            return dict(params)
+        if model not in self._model_settings:
+            self._model_settings[model] = frozenset(
+                map(str, self._compose([*self.space.overrides, f"model={model}"]).model)
+            )
+        known = self._model_settings[model]
+        names = (name.partition(".") for name in params)
+        return {
+            f"{section}{dot}{key}": params[f"{section}{dot}{key}"]
+            for section, dot, key in names
+            if section != "model" or not dot or key.partition(".")[0] in known
+        }
 
     def _conclude(self) -> None:
         best = self.db.best_trial()
         with self.db.lock.hold():
             if best:
-                results.write_best(self.db, best, self._compose(self.space.trial_overrides(best.params)))
+                results.write_best(self.db, best, self._compose(self._overrides(best.params)))
             results.write_study(self.db, final=True)
         if best is None:
             raise SignError(
@@ -148,4 +169,4 @@ class Study:
             )
         arguments = ["--config-dir", str(self.db.folder), "experiment=best", "runs=10"]
         arguments += [*self.program.search_path, *self.machine_overrides]
-        results.show(self.db, best, f"{command_line('train')} {shlex.join(arguments)}")
+        results.show(self.db, best, self._own(best.params), f"{command_line('train')} {shlex.join(arguments)}")

@@ -55,6 +55,35 @@ class HopLinear(nn.Module):
             bias.mul_(scale[own].view_as(bias)).add_(shift[own].view_as(bias))
             first = own.stop
 
+    def separate(self) -> "SeparateLinear":
+        """Return the same map as one product per hop."""
+        matrices = [matrix for weight in self.weights for matrix in weight]
+        return SeparateLinear(matrices, [vector for bias in self.biases for vector in bias])
+
+
+class SeparateLinear(nn.Module):
+    """A :class:`HopLinear` of one product per hop, whose matrices can be quantised column by column."""
+
+    def __init__(self, matrices: Sequence[Tensor], biases: Sequence[Tensor]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(*matrix.shape) for matrix in matrices)
+        for layer, matrix, bias in zip(self.layers, matrices, biases, strict=True):
+            layer.load_state_dict({"weight": matrix.T, "bias": bias})
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the wide rows of the results."""
+        widths = [layer.in_features for layer in self.layers]
+        hops = torch.split(rows, widths, dim=1)  # type: ignore[arg-type]
+        return torch.cat([layer(hop) for layer, hop in zip(self.layers, hops, strict=True)], dim=1)
+
+
+def separate_hops(network: nn.Module) -> None:
+    """Replace each :class:`HopLinear` of a network, in place, by one product per hop."""
+    for parent in list(network.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, HopLinear):
+                setattr(parent, name, child.separate())
+
 
 class HopPReLU(nn.Module):
     """PReLU with one slope per hop, on wide rows."""

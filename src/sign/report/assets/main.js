@@ -25,7 +25,7 @@ function select(label, name, options, fallback) {
 
 const host = (kind) => make("div", { class: kind || "host" });
 const hosts = { results: host("panels one"), curves: host("panels"), time: host("panels"), studies: [] };
-for (const name of ["resultTable", "briefTable", "classes", "costs", "hops", "runs", "changes", "problems", "configurations"]) hosts[name] = host();
+for (const name of ["resultTable", "briefTable", "classes", "costs", "hops", "runs", "changes", "choices", "problems", "configurations"]) hosts[name] = host();
 
 const reported = ["", "validation score"];
 const metric = select("metric", "metric", [reported, ...metrics.map((name) => [name, name])], "");
@@ -59,6 +59,7 @@ DATA.studies.forEach((study, index) => {
   hosts.studies.push(own);
   section(`study-${index}`, `Search: ${study.name}`, study.folder, own.figures, own.table);
 });
+if (DATA.tables.choices.rows.length) section("choices", "Searched models and operators", null, hosts.choices);
 section("runs", "Runs", null, hosts.runs);
 section("configuration", "Configuration", null, hosts.changes, hosts.configurations);
 if (DATA.tables.problems.rows.length) section("problems", "Left out", null, hosts.problems);
@@ -175,6 +176,7 @@ function render() {
   if (DATA.tables.hops.rows.length) renderTable(hosts.hops, "hops", DATA.tables.hops);
   renderConfigurations(renderTable(hosts.runs, "runs", DATA.tables.runs));
   if (DATA.tables.changes.rows.length) renderTable(hosts.changes, "changes", DATA.tables.changes, false);
+  if (DATA.tables.choices.rows.length) renderTable(hosts.choices, "choices", DATA.tables.choices, false);
   if (DATA.tables.problems.rows.length) renderTable(hosts.problems, "problems", DATA.tables.problems);
   DATA.studies.forEach((study, index) => renderTable(hosts.studies[index].table, `study-${index}`, studyTable(study)));
   const matching = DATA.runs.filter(runMatches).length;
