@@ -1,1 +1,1 @@
-"""Measured results in ``docs/data``, and what pages show of them: tables between markers, a figure of times."""
+"""Measured results in ``docs/data``, and what pages show of them: tables between markers, and bar charts."""
