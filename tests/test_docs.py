@@ -6,12 +6,14 @@ import json
 import re
 import shlex
 import tomllib
+import unicodedata
 from pathlib import Path
 
 import pytest
 import reference
 import yaml
 from common.paths import REPOSITORY
+from formulas import spelled_out
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
@@ -325,6 +327,10 @@ def test_formulas_have_commands_that_the_site_can_show() -> None:
     assert len(formulas) > 30
     used = {command for formula in formulas for command in re.findall(r"\\([A-Za-z]+)", formula)}
     assert used <= {*TEX.split()}, "build the site, and add what it shows"
+    letters = {letter for formula in formulas for letter in spelled_out(formula) if not letter.isascii()}
+    assert all(unicodedata.category(letter)[0] in "LN" for letter in letters), (
+        "tools/formulas.py needs the TeX of a letter"
+    )
 
 
 ARCHITECTURE = (REPOSITORY / "docs" / "architecture.md").read_text()

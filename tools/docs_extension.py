@@ -9,10 +9,8 @@ from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from formulas import spelled_out
 
-# letters of docstrings that docutils knows by their TeX names only
-TEX = {"½": r"\frac{1}{2}", "⊤": r"\top ", "≈": r"\approx ", "∩": r"\cap ", "∝": r"\propto ", "∈": r"\in "}
-ALIASES = {r"\dots": r"\ldots"}  # commands that docutils lacks
 ARRAY = re.compile(r"(~?numpy\.ndarray)\[tuple\[.*?\], ~?numpy\.dtype\[.*?\]\]")
 RANGE = re.compile(r"~?(?:typing\.)?Annotated\[(.+?), ~?[\w.]*Range\(.*?\)\]")
 
@@ -35,9 +33,7 @@ def show_titles(app: Any, doctree: Any, page: str) -> None:
 
 def mathml(tex: str, block: bool = False) -> str:
     """Return a formula as MathML, which needs no script from the network, as MathJax would."""
-    for command, known in ALIASES.items():
-        tex = tex.replace(command, known)
-    return str(tex2mathml(tex.translate(str.maketrans(TEX)), as_block=block))
+    return str(tex2mathml(spelled_out(tex), as_block=block))
 
 
 def visit_math(translator: Any, node: Any) -> None:
