@@ -1,9 +1,12 @@
-"""Slot utilisation of a search, ours and hydra-optuna-sweeper with the joblib launcher, in the same run.
+"""Slot utilisation of a search, and how much of a search is training.
 
-python benchmarks/search.py --trials 24 --slots 2
+python benchmarks/search.py --trials 24 --slots 2   # ours and hydra-optuna-sweeper with the joblib launcher, in one run
+python benchmarks/search.py --imports               # the default search on Cora: forked trials, or a process per trial
 
-Trials sleep for uneven times, the same ones for both. The ideal is the sum of these times divided by the number of
-slots. The joblib launcher is not a dependency of the project: without hydra-joblib-launcher it is not measured.
+For the utilisation, trials sleep for uneven times, the same ones for both. The ideal is the sum of these times divided
+by the number of slots. The joblib launcher is not a dependency of the project: without hydra-joblib-launcher it is not
+measured. For the imports, searches take turns whose trials are forked from a server, or are ``python src/train.py``
+each; they share a store that has the hops.
 """
 
 import argparse
@@ -33,7 +36,7 @@ def ours(seconds: Sequence[float], slots: int, folder: Path) -> tuple[float, flo
     from optuna.distributions import FloatDistribution
 
     from sign.search.scheduler import RunningTrial, Scheduler
-    from sign.search.slots import make_slots
+    from sign.search.slots import SlotPool, make_slots
     from sign.search.study_db import StudyDB
 
     class Silent:
@@ -42,11 +45,11 @@ def ours(seconds: Sequence[float], slots: int, folder: Path) -> tuple[float, flo
         def trial_ended(self, number: int) -> None: ...
 
     def command(trial: object, folder: Path) -> list[str]:
-        return [sys.executable, "-I", "-S", __file__, "--sleep", str(seconds[trial.number])]  # type: ignore[attr-defined]
+        return [__file__, "--sleep", str(seconds[trial.number])]  # type: ignore[attr-defined]
 
     db = StudyDB(folder, "benchmark", {"x": FloatDistribution(0, 1)}, len(seconds))
     started = time.perf_counter()
-    Scheduler(db, make_slots(slots, None, "cpu"), command, Silent()).run()
+    Scheduler(db, SlotPool(make_slots(slots, None, "cpu")), command, Silent()).run()
     return time.perf_counter() - started, sum(trial.user_attrs["seconds"] for trial in db.read_trials())
 
 
@@ -79,12 +82,88 @@ def stock(seconds: Sequence[float], slots: int, folder: Path) -> float | None:
     return time.perf_counter() - started
 
 
+class Processes:
+    """Workers that import the libraries themselves, in place of a ``ForkServer``."""
+
+    alive = True
+
+    def __init__(self, *_: object) -> None:
+        self.processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    def start(self, number: int, command: Sequence[str], variables: dict[str, str], folder: Path, show: bool) -> None:
+        with (folder / "stdout.txt").open("wb") as out, (folder / "stderr.txt").open("wb") as err:
+            variables = variables | {"SIGN_PARENT": str(os.getpid())}
+            command = [sys.executable, *command]
+            self.processes[number] = subprocess.Popen(command, stdout=out, stderr=err, env=variables)
+
+    def poll(self, number: int) -> int | None:
+        return self.processes[number].poll()
+
+    def kill(self, number: int) -> None:
+        self.processes[number].kill()
+
+    def close(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+
+
+def search_cora(way: str, overrides: list[str]) -> None:
+    """Run the default search in this process."""
+    from sign.cli import run
+    from sign.commands.train import main
+    from sign.search import slots
+
+    if way == "processes":
+        slots.ForkServer = Processes  # type: ignore[assignment, misc]
+    sys.argv = [str(Path(__file__).resolve().parents[1] / "src" / "train.py"), *overrides]
+    run(main)
+
+
+def compare_imports(slots: int, rounds: int, overrides: list[str]) -> None:
+    """Print the seconds of both ways in turn, and compare the values of their trials."""
+    walls: dict[str, list[float]] = {"forks": [], "processes": []}
+    with tempfile.TemporaryDirectory() as folder:
+        shared = ["-m", "hparams_search=tpe", f"search.slots={slots}", f"paths.store_dir={folder}/store", *overrides]
+        environment = {**os.environ, "WANDB_MODE": "offline"}
+        precompute = [sys.executable, str(Path(__file__).resolve().parents[1] / "src" / "precompute.py")]
+        subprocess.run([*precompute, shared[3]], check=True, capture_output=True)
+        for turn in range(rounds):
+            values = []
+            for way, seconds in walls.items():
+                output = Path(folder, f"{way}-{turn}")
+                command = [sys.executable, __file__, "--search", way, *shared, f"paths.output_dir={output}"]
+                before, started = sum(os.times()[2:4]), time.perf_counter()
+                subprocess.run(command, check=True, env=environment, capture_output=True)
+                seconds.append(time.perf_counter() - started)
+                print(
+                    f"{way}: {seconds[-1]:.1f} s, {sum(os.times()[2:4]) - before:.1f} s of processor time", flush=True
+                )
+                (study,) = output.rglob("study.json")
+                trials = json.loads(study.read_text())["trials"]
+                values.append({json.dumps(trial["params"], sort_keys=True): trial["value"] for trial in trials})
+            common = values[0].keys() & values[1].keys()
+            equal = sum(values[0][params] == values[1][params] for params in common)
+            print(f"{equal} of {len(common)} trials with the same settings have the same value")
+    ratios = [old / new for new, old in zip(walls["forks"], walls["processes"], strict=True)]
+    print(f"processes took {', '.join(f'{ratio:.2f}' for ratio in ratios)} times as long as forks")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=24)
     parser.add_argument("--slots", type=int, default=2)
+    parser.add_argument("--imports", action="store_true", help="compare forked trials with a process per trial")
+    parser.add_argument("--rounds", type=int, default=3, help="of --imports")
     parser.add_argument("--sleep", type=float, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    parser.add_argument("--search", help=argparse.SUPPRESS)
+    arguments, overrides = parser.parse_known_args()
+    if arguments.search:
+        search_cora(arguments.search, overrides)
+        return
+    if arguments.imports:
+        compare_imports(arguments.slots, arguments.rounds, overrides)
+        return
     if arguments.sleep is not None:
         from sign.search.worker import as_worker
 

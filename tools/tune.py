@@ -28,8 +28,7 @@ def search(graph: str, system: str, options: argparse.Namespace) -> dict[str, An
     dataset, choice = GRAPHS[graph]
     folder = options.folder / f"{graph}_{system}"
     trials = options.debian_trials if graph in DEBIAN else options.trials
-    command = ["-m", "search.preload=true"]
-    command += [f"hparams_search={'hops' if system in ON_HOPS else 'baselines'}", f"model={system}"]
+    command = ["-m", f"hparams_search={'hops' if system in ON_HOPS else 'baselines'}", f"model={system}"]
     command += [
         f"dataset={dataset}",
         *choice,

@@ -14,7 +14,7 @@ import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from sign import __version__
@@ -26,7 +26,7 @@ from sign.config.resolvers import register_resolvers
 from sign.errors import SignError, did_you_mean
 from sign.search.hydra_plugins import register
 from sign.search.settings import check_multirun
-from sign.search.slots import find_devices
+from sign.search.slots import local_ranks
 from sign.search.worker import as_worker
 from sign.system import threads
 from sign.system.console import console, print_to_stderr, show_log
@@ -58,7 +58,7 @@ def run(main: Callable[[DictConfig], Any], config_name: str = "train", uses_run:
         check_choices(HydraConfig.get(), GlobalHydra.instance().config_loader())
         check_multirun(cfg)
         expand_home(cfg)
-        description = threads.configure(load, _local_ranks(cfg))
+        description = threads.configure(load, local_ranks(cfg))
         if description and "training" in cfg and not launched_rank():
             log.info(description)
         return command(cfg)
@@ -126,14 +126,6 @@ def _exit(error: BaseException) -> NoReturn:
     if not launched_rank():  # else rank 0 prints it
         print_to_stderr(f"error: {error_message(error)}")
     sys.exit(error.exit_code if isinstance(error, SignError) else 1)
-
-
-def _local_ranks(cfg: DictConfig) -> int:
-    """The ranks of this run on this machine, as far as they are known before torch is loaded."""
-    devices = OmegaConf.select(cfg, "trainer.devices", default=1)
-    if devices is None:  # one per GPU
-        return len(find_devices(None, str(cfg.trainer.accelerator)))
-    return devices if isinstance(devices, int) and devices > 0 else 1  # a wrong setting is reported later
 
 
 def error_message(error: BaseException) -> str:

@@ -1,6 +1,5 @@
 """Searches whose trials are ``trial.py``."""
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -8,7 +7,7 @@ from optuna.distributions import FloatDistribution
 from optuna.trial import Trial
 
 from sign.search.scheduler import RunningTrial, Scheduler
-from sign.search.slots import Slot
+from sign.search.slots import Slot, SlotPool
 from sign.search.study_db import StudyDB
 
 TRIAL = Path(__file__).with_name("trial.py")
@@ -27,8 +26,7 @@ def command(arguments: Callable[[int], list[str]]) -> Callable[[Trial, Path], li
     """Return a function that makes the command of a trial, with arguments that depend on its number."""
 
     def trial_command(trial: Trial, folder: Path) -> list[str]:
-        python = [sys.executable, "-I", "-S", str(TRIAL)]
-        return [*python, f"x={trial.params['x']}", f"folder={folder}", *arguments(trial.number)]
+        return [str(TRIAL), f"x={trial.params['x']}", f"folder={folder}", *arguments(trial.number)]
 
     return trial_command
 
@@ -38,5 +36,5 @@ def search(
 ) -> StudyDB:
     """Complete a study."""
     db = StudyDB(folder, "study", SPACE, total)
-    Scheduler(db, slots, command(arguments), Silent(), max_failures).run()
+    Scheduler(db, SlotPool(slots), command(arguments), Silent(), max_failures).run()
     return db

@@ -6,16 +6,15 @@ import os
 import resource
 import select
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 from unittest import mock
 
 from common.paths import REPOSITORY
@@ -123,49 +122,61 @@ def run_program(file: Path, arguments: Sequence[str]) -> None:
     sys.argv = [str(file), *arguments]
     main = importlib.import_module(f"sign.commands.{file.stem}").main
     config = file.stem if (REPOSITORY / "conf" / f"{file.stem}.yaml").is_file() else "train"
-    forking = SimpleNamespace(**{**vars(subprocess), "Popen": ForkedWorker})
-    with mock.patch.object(slots, "subprocess", forking):
+    with mock.patch.object(slots, "ForkServer", DirectForks):
         run(main, config)
 
 
-class ForkedWorker:
-    """A worker of a search, as ``subprocess.Popen`` would start it, but forked: it need not import anything."""
+class DirectForks:
+    """The workers of a search as a ``ForkServer`` has them, forked from this process, which has imported everything."""
 
-    def __init__(
-        self, command: Sequence[str], *, stdout: IO[bytes] | None, stderr: IO[bytes], env: Any, **_: Any
+    alive = True
+
+    def __init__(self, *_: Any) -> None:
+        self.pids: dict[int, int] = {}
+        self.codes: dict[int, int] = {}
+
+    def start(
+        self, number: int, command: Sequence[str], variables: Mapping[str, str], folder: Path, show: bool
     ) -> None:
+        """Fork a worker."""
         sys.stdout.flush()
-        self.returncode: int | None = None
-        self.pid = os.fork()
-        if not self.pid:
-            _end_with(lambda: self._run(command, stdout, stderr, env))
+        request = {"command": command, "variables": variables, "folder": str(folder.resolve()), "show": show}
+        self.pids[number] = os.fork()
+        if not self.pids[number]:
+            _run_worker(request)
 
-    def _run(self, command: Sequence[str], stdout: IO[bytes] | None, stderr: IO[bytes], env: Mapping[str, str]) -> None:
-        from hydra.core.global_hydra import GlobalHydra
-        from hydra.core.hydra_config import HydraConfig
-
-        os.setsid()
-        if stdout:
-            os.dup2(stdout.fileno(), 1)
-        os.dup2(stderr.fileno(), 2)
-        os.environ.clear()
-        os.environ.update(env)
-        GlobalHydra.instance().clear()
-        HydraConfig.instance().cfg = None
-        run_program(Path(command[1]), command[2:])
-
-    def poll(self) -> int | None:
+    def poll(self, number: int) -> int | None:
         """Return the exit code, or None while the worker is running."""
-        if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
-        return self.returncode
+        if number not in self.codes:
+            pid, status = os.waitpid(self.pids[number], os.WNOHANG)
+            if pid:
+                self.codes[number] = os.waitstatus_to_exitcode(status)
+        return self.codes.get(number)
 
-    def wait(self) -> int:
-        """Wait for the end of the worker."""
-        while self.poll() is None:
+    def kill(self, number: int) -> None:
+        """Kill a worker, whether or not it leads its group yet."""
+        if self.poll(number) is None:
+            for kill in (os.killpg, os.kill):
+                with suppress(ProcessLookupError):
+                    kill(self.pids[number], signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill all workers."""
+        for number in self.pids:
+            self.kill(number)
+        while any(self.poll(number) is None for number in self.pids):
             time.sleep(0.01)
-        return self.returncode or 0
+
+
+def _run_worker(request: dict[str, Any]) -> NoReturn:
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.hydra_config import HydraConfig
+
+    from sign.search.forkserver import run_worker
+
+    GlobalHydra.instance().clear()
+    HydraConfig.instance().cfg = None
+    run_worker(request)
 
 
 def forked(

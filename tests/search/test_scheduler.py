@@ -16,7 +16,7 @@ from optuna.trial import TrialState
 from sign.errors import SignError
 from sign.search.sampler import make_pruner
 from sign.search.scheduler import RunningTrial, Scheduler
-from sign.search.slots import make_slots
+from sign.search.slots import SlotPool, make_slots
 from sign.search.study_db import StudyDB
 
 
@@ -114,15 +114,13 @@ def test_an_interrupted_search_kills_its_workers_and_releases_their_trials(tmp_p
     class Interrupted(Silent):
         def update(self, running: Sequence[RunningTrial]) -> None:
             if running:
-                self.processes = [trial.worker.process for trial in running]
                 raise KeyboardInterrupt
 
-    observer = Interrupted()
     db = StudyDB(tmp_path, "study", SPACE, 2)
-    scheduler = Scheduler(db, make_slots(2, None, "cpu"), command(lambda n: ["seconds=60"]), observer)
+    scheduler = Scheduler(db, SlotPool(make_slots(2, None, "cpu")), command(lambda n: ["seconds=60"]), Interrupted())
     with pytest.raises(KeyboardInterrupt):
         scheduler.run()
-    assert [process.poll() for process in observer.processes] == [-9, -9]
+    assert not scheduler.pool.workers
     assert {trial.state for trial in db.read_trials()} == {TrialState.RUNNING}
     db = search(tmp_path, 2, make_slots(2, None, "cpu"), lambda n: [])
     assert {trial.state for trial in db.read_trials()} == {TrialState.COMPLETE}
@@ -135,15 +133,12 @@ def test_a_trial_that_another_machine_took_over_is_stopped(tmp_path: Path, monke
                 trial = other.next_trial("cpu")
                 assert trial is not None
                 other.finish(trial, TrialState.COMPLETE, 0.25)
-                self.process = running[0].worker.process
 
     monkeypatch.setattr("sign.search.scheduler.HEARTBEAT_SECONDS", 0.1)
     monkeypatch.setattr("sign.search.study_db.GRACE_SECONDS", -1)  # every heartbeat is too old
     db, other = (StudyDB(tmp_path, "study", SPACE, 1) for _ in range(2))
     other.owner["host"] = "elsewhere"
-    observer = TakenOver()
-    Scheduler(db, make_slots(1, None, "cpu"), command(lambda n: ["seconds=60"]), observer).run()
-    assert observer.process.poll() == -9
+    Scheduler(db, SlotPool(make_slots(1, None, "cpu")), command(lambda n: ["seconds=60"]), TakenOver()).run()
     assert [trial.value for trial in db.read_trials()] == [0.25]
     assert not (tmp_path / ".searches").exists()
 
@@ -154,7 +149,7 @@ def test_trials_with_a_high_loss_are_pruned(tmp_path: Path, name: str) -> None:
     db = StudyDB(tmp_path, "study", SPACE, 9, pruner=make_pruner(name, max_epochs=30))
     losses = [0.5] * 6 + [9.0] * 3
     trial_command = command(lambda number: [f"loss={losses[number]}"])
-    Scheduler(db, make_slots(3, None, "cpu"), trial_command, Silent(), pruned_run=-1).run()
+    Scheduler(db, SlotPool(make_slots(3, None, "cpu")), trial_command, Silent(), pruned_run=-1).run()
     pruned = [trial for trial in db.read_trials() if trial.state == TrialState.PRUNED]
     assert pruned
     assert all(trial.number >= 6 for trial in pruned)

@@ -27,6 +27,7 @@ def eight_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
         for name in [name for name in sys.modules if name in ("torch", "numba")]:
             patch.delitem(sys.modules, name)
         patch.setattr(os, "environ", {})
+        patch.setattr(threads, "_description", "")
         patch.setattr(memory, "CGROUP", tmp_path)
         patch.setattr(threads, "allowed_cores", lambda: set(range(8)))
         yield

@@ -35,6 +35,6 @@ class Program:
         return [f"hydra.searchpath=[{', '.join(folders)}]"] if folders else []
 
     def command(self, overrides: Iterable[str], name: str = "train") -> list[str]:
-        """Return the command of one worker; ``name`` replaces ``train`` by another program that is beside it."""
+        """Return the file and arguments of a worker; ``name`` replaces ``train`` by another program beside it."""
         file = self.file.with_name(self.file.name.replace("train", name))
-        return [sys.executable, str(file), *self.flags, *self.overrides, *overrides]
+        return [str(file), *self.flags, *self.overrides, *overrides]

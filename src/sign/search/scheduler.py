@@ -48,19 +48,18 @@ class Observer(Protocol):
 
 @dataclass
 class Scheduler:
-    """Runs trials on the slots of this machine until the study is complete.
+    """Runs trials on the slots of a pool until the study is complete.
 
     ``command`` returns the command of a trial, which runs in the given folder. ``pruned_run`` is the index of the run
-    whose values of the metric are reported to the pruner; None disables pruning. ``pool_type`` starts the workers.
+    whose values of the metric are reported to the pruner; None disables pruning.
     """
 
     db: StudyDB
-    slots: Sequence[Slot]
+    pool: SlotPool
     command: Callable[[Trial, Path], Sequence[str]]
     observer: Observer
     max_failures: int = 5
     pruned_run: int | None = None
-    pool_type: type[SlotPool] = SlotPool
 
     def run(self) -> None:
         """Complete the study."""
@@ -68,7 +67,7 @@ class Scheduler:
         self.ended: list[int] = []
         self.failures = 0
         try:
-            with self.db.alive(), self.pool_type(self.slots) as self.pool:
+            with self.db.alive(), self.pool:
                 self._loop()
         finally:
             for running in self.running.values():

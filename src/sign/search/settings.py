@@ -27,7 +27,6 @@ class SearchSettings(Validated):
     pruner: Literal["none", "median", "hyperband"]
     baseline: bool
     max_failures: Count
-    preload: bool
 
 
 def search_settings(cfg: DictConfig) -> SearchSettings:

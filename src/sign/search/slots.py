@@ -10,17 +10,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import FieldError
-from sign.search.worker import PARENT, RESULT, DiskFull
+from sign.search.forkserver import LIBRARIES, STDERR_FILE, STDOUT_FILE, ForkServer
+from sign.search.worker import RESULT, DiskFull
 from sign.system import memory
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 # Not inherited by workers: how this process shows errors, and its rank under torchrun or srun.
 NOT_INHERITED = {"HYDRA_FULL_ERROR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}
 NOT_INHERITED |= {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"}
-RESULT_FILE, STDOUT_FILE, STDERR_FILE = "result.json", "stdout.txt", "stderr.txt"
+RESULT_FILE = "result.json"
 MAX_REASON = 300  # characters
 POLL_SECONDS = 0.05
 
@@ -51,30 +54,13 @@ class Outcome:
         return f"failed: {self.reason}" if self.reason else "done"
 
 
-class Process(Protocol):
-    """What a pool needs of a process: that of a :class:`subprocess.Popen`."""
-
-    @property
-    def pid(self) -> int:
-        """The process id, which is that of its group."""
-
-    def poll(self) -> int | None:
-        """Return the exit code, or None while the process is running."""
-
-    def wait(self) -> int:
-        """Wait for the end; return the exit code."""
-
-    def kill(self) -> None:
-        """Kill the process."""
-
-
 @dataclass
 class Worker:
     """A process on a slot, and the folder with its output and its result."""
 
+    number: int
     slot: Slot
     folder: Path
-    process: Process
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -82,11 +68,8 @@ class Worker:
         """The time since the start."""
         return time.monotonic() - self.started
 
-    def outcome(self) -> Outcome | None:
-        """Return the outcome, or None while the process is running."""
-        code = self.process.poll()
-        if code is None:
-            return None
+    def outcome(self, code: int) -> Outcome:
+        """Return the outcome of a process that ended with an exit code; negative: the signal that killed it."""
         value, reason = None, "exited without a result"
         if code < 0:
             reason = f"killed by signal {-code}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
@@ -101,18 +84,34 @@ class Worker:
 
 
 class SlotPool:
-    """At most one worker per slot; leaving the context kills those that are still running."""
+    """At most one worker per slot; leaving the context kills those that are still running.
 
-    def __init__(self, slots: Sequence[Slot]) -> None:
-        self.slots = slots
+    Parameters
+    ----------
+    slots
+        Places for workers.
+    libraries
+        What the server of the workers imports while the context is entered, such as those of :func:`libraries`.
+    ranks
+        Ranks of a run on this machine.
+    """
+
+    def __init__(self, slots: Sequence[Slot], libraries: Sequence[str] = (), ranks: int = 1) -> None:
+        self.slots, self.libraries, self.ranks = slots, libraries, ranks
         self.workers: dict[Slot, Worker] = {}
+        self.server: ForkServer | None = None
+        self.started = 0
 
     def __enter__(self) -> "SlotPool":
+        if self.server is None:
+            self.server = ForkServer(self.libraries, shared_environment(len(self.slots)), self.ranks)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for slot in list(self.workers):
-            self.kill(slot)
+        if self.server is not None:
+            self.server.close()
+        self.server = None
+        self.workers.clear()
 
     @property
     def free_slots(self) -> list[Slot]:
@@ -120,49 +119,74 @@ class SlotPool:
         return [slot for slot in self.slots if slot not in self.workers]
 
     def start(self, slot: Slot, command: Sequence[str], folder: Path, show: bool = False) -> Worker:
-        """Run a command on a free slot; its output goes to files in ``folder``, or to the terminal if ``show``."""
+        """Run a Python program, a file and its arguments, on a free slot.
+
+        Its output goes to files in ``folder``, or to the terminal if ``show``.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RESULT_FILE).unlink(missing_ok=True)  # of an interrupted attempt
-        process = self._launch(command, environment(slot, len(self.slots), folder), folder, show)
-        self.workers[slot] = Worker(slot, folder, process)
-        return self.workers[slot]
-
-    def _launch(self, command: Sequence[str], variables: dict[str, str], folder: Path, show: bool) -> Process:
-        with (folder / STDOUT_FILE).open("wb") as out, (folder / STDERR_FILE).open("wb") as err:
-            return subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=None if show else out,
-                stderr=err,
-                env=variables,
-                start_new_session=True,  # Ctrl-C reaches this process only, which then kills its workers
-            )
+        for name in (STDOUT_FILE, STDERR_FILE):
+            (folder / name).write_bytes(b"")
+        self.started += 1
+        worker = self.workers[slot] = Worker(self.started, slot, folder)
+        self._running_server().start(worker.number, command, environment(slot, len(self.slots), folder), folder, show)
+        return worker
 
     def wait(self) -> list[tuple[Worker, Outcome]]:
         """Wait a moment; return the workers that have exited, whose slots are then free."""
         time.sleep(POLL_SECONDS)
-        exited = [(worker, outcome) for worker in self.workers.values() if (outcome := worker.outcome())]
-        for worker, _ in exited:
+        server = self._running_server()
+        codes = {worker.number: server.poll(worker.number) for worker in self.workers.values()}
+        exited = [worker for worker in self.workers.values() if codes[worker.number] is not None]
+        for worker in exited:
             del self.workers[worker.slot]
-        return exited
+        if not server.alive and not self.workers:
+            self.__exit__()
+            self.__enter__()
+        return [(worker, worker.outcome(codes[worker.number] or 0)) for worker in exited]
+
+    def finish(self, worker: Worker) -> Outcome:
+        """Wait for the end of a worker."""
+        while True:
+            for exited, outcome in self.wait():
+                if exited is worker:
+                    return outcome
 
     def kill(self, slot: Slot) -> None:
         """Kill the worker of a slot and its children; a run folder is consistent at any time."""
-        process = self.workers.pop(slot).process
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()  # it may not lead its group yet
-        process.wait()
+        server, number = self._running_server(), self.workers.pop(slot).number
+        server.kill(number)
+        while server.poll(number) is None:
+            time.sleep(POLL_SECONDS)
+
+    def _running_server(self) -> ForkServer:
+        assert self.server is not None  # within the context
+        return self.server
+
+
+def libraries(config: DictConfig) -> tuple[str, ...]:
+    """The modules that a run of a configuration imports, the slow ones."""
+    return (*LIBRARIES, *(["wandb"] if str(config.logger["_target_"]).endswith(".WandB") else []))
+
+
+def local_ranks(config: DictConfig) -> int:
+    """The ranks of a run on this machine, as far as they are known before torch is loaded."""
+    devices = OmegaConf.select(config, "trainer.devices", default=1)
+    if devices is None:  # one per GPU
+        return len(find_devices(None, str(config.trainer.accelerator)))
+    return devices if isinstance(devices, int) and devices > 0 else 1  # a wrong setting is reported later
 
 
 def environment(slot: Slot, slots: int, folder: Path) -> dict[str, str]:
-    """Return the environment of a worker: its device, its share of the processor, and where to write its result."""
+    """Return the environment of a worker: its device, and where to write its result."""
+    variables = shared_environment(slots) | {RESULT: str((folder / RESULT_FILE).resolve())}
+    return variables if slot.device is None else variables | {VISIBLE: slot.device}
+
+
+def shared_environment(slots: int) -> dict[str, str]:
+    """Return what the environments of all workers have in common, with their share of the machine."""
     variables = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-    variables |= {RESULT: str((folder / RESULT_FILE).resolve()), PARENT: str(os.getpid())}
-    variables[memory.SHARES_VARIABLE] = str(slots)
-    if slot.device is not None:
-        variables[VISIBLE] = slot.device
-    return variables
+    return variables | {memory.SHARES_VARIABLE: str(slots)}
 
 
 def make_slots(count: int | None, devices: Any, accelerator: str) -> list[Slot]:

@@ -20,12 +20,11 @@ from sign.errors import SignError
 from sign.runs import STUDY
 from sign.search import results
 from sign.search.command import Program
-from sign.search.preload import PreloadingPool
 from sign.search.progress import ProgressView
 from sign.search.sampler import make_pruner, make_sampler
 from sign.search.scheduler import Scheduler
 from sign.search.settings import search_settings
-from sign.search.slots import STDERR_FILE, SlotPool, last_line, make_slots
+from sign.search.slots import SlotPool, libraries, local_ranks, make_slots
 from sign.search.space import read_space
 from sign.search.study_db import StudyDB
 from sign.system.program import command_line
@@ -52,8 +51,11 @@ class Study:
         self.search = search_settings(base)
         self.settings = configure(copy.deepcopy(base), [])  # raises on a wrong setting before anything is computed
         self._check_pruner()
-        self.pool_type = PreloadingPool if self.search.preload else SlotPool
-        self.slots = make_slots(self.search.slots, self.search.devices, str(base.trainer.accelerator))
+        self.pool = SlotPool(
+            make_slots(self.search.slots, self.search.devices, str(base.trainer.accelerator)),
+            libraries(base),
+            local_ranks(base),
+        )
         self.db = self._open_database(base)
 
     def run(self) -> None:
@@ -105,16 +107,16 @@ class Study:
         )
 
     def _run_trials(self) -> None:
-        if self.settings.baseline is None:
-            self._precompute()
         # a series reports its first run to the pruner; a single run its last attempt
         pruned_run = None if self.search.pruner == "none" else 0 if self.search.runs > 1 else -1
         # job schedulers send SIGTERM before they kill: treat it like Ctrl-C
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            with ProgressView(self.db) as view:
-                most = self.search.max_failures
-                Scheduler(self.db, self.slots, self._command, view, most, pruned_run, self.pool_type).run()
+            with self.pool:  # which imports the libraries while the hops are computed
+                if self.settings.baseline is None:
+                    self._precompute()
+                with ProgressView(self.db) as view:
+                    Scheduler(self.db, self.pool, self._command, view, self.search.max_failures, pruned_run).run()
         except BaseException:
             log.info("to resume: run the same command again")
             raise
@@ -127,10 +129,11 @@ class Study:
         overrides = [f"{name}={self.space.highest(name)}" for name in names if name in self.space.distributions]
         command = self.program.command([*self.space.overrides, *overrides, "job_type=search"], "precompute")
         log.info("computing the missing hops")
-        with self.pool_type(self.slots[:1]) as pool:
-            worker = pool.start(self.slots[0], command, self.db.folder / "hops")
-            if worker.process.wait():
-                raise SignError(f"the hops could not be computed: {last_line(worker.folder / STDERR_FILE)}")
+        slot = self.pool.slots[0]
+        with SlotPool([slot]) as pool:  # with the whole machine, and the libraries of diffusion only
+            outcome = pool.finish(pool.start(slot, command, self.db.folder / "hops"))
+        if outcome.reason:
+            raise SignError(f"the hops could not be computed: {outcome.reason}")
 
     def _command(self, trial: Trial, folder: Path) -> list[str]:
         overrides = [f"runs={self.search.runs}", "job_type=search", f"trial={trial.number}"]

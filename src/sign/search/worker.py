@@ -23,15 +23,20 @@ class DiskFull(SignError):
     exit_code = os.EX_IOERR
 
 
+def exit_with_parent(parent: int) -> None:
+    """Let the kernel kill this process with its parent: no trial outlives its search. Linux only."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before the call
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
 def as_worker(main: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``main`` itself, or, if a sweep started this process, so that it writes its result for the parent."""
     file, parent = (os.environ.pop(name, None) for name in (RESULT, PARENT))  # not for processes that it starts
     if file is None or parent is None:
         return main
-    if sys.platform == "linux":  # let the kernel kill this process with its parent: no trial outlives its search
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != int(parent):  # it died before the call
-            os.kill(os.getpid(), signal.SIGKILL)
+    exit_with_parent(int(parent))
 
     @functools.wraps(main)
     def with_result(*arguments: Any) -> Any:

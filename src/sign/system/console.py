@@ -46,6 +46,11 @@ class PlainConsole(Console):
 console = PlainConsole()
 
 
+def detect_output() -> None:
+    """Look again what the output is (a terminal, its colours), after it has been redirected."""
+    PlainConsole.__init__(console)
+
+
 def print_to_stderr(message: str) -> None:
     """Print the last message of a process that fails."""
     print(printable(message), file=sys.stderr, flush=True)

@@ -15,9 +15,12 @@ from sign.system import memory
 
 OMP, NUMBA = "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"
 WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+VARIABLES = (OMP, NUMBA, *WAITING)
 FEW_SPINS = "1000"  # some microseconds: longer than the gap between two small kernels, shorter than a time slice
 BUSY = 0.5  # cores that other processes may use before the cores count as shared
 STAT = Path("/proc/stat")
+
+_description = ""  # of what was chosen in this process, or in the one that it was forked from
 
 
 class Load:
@@ -38,7 +41,8 @@ class Load:
 def configure(load: Load, ranks: int = 1) -> str:
     """Set the variables of OpenMP and numba that the user has not set; return a description of what holds.
 
-    Nothing is changed if torch or numba, which read the variables, has been loaded; the description is empty then.
+    Once torch or numba has been loaded, which read the variables, nothing is changed: the description is that of the
+    first call, or empty.
 
     Parameters
     ----------
@@ -47,13 +51,14 @@ def configure(load: Load, ranks: int = 1) -> str:
     ranks
         Ranks of this run on this machine.
     """
-    if {"torch", "numba"} & sys.modules.keys():
-        return ""
-    processes, cores, others = ranks * memory.sharing_processes(), available_cores(), load.cores()
-    chosen = os.environ.get(OMP) or str(max(1, cores // processes))
-    os.environ[OMP] = chosen
-    os.environ.setdefault(NUMBA, chosen)  # else its threads would become those of torch, which share a runtime
-    return f"threads: {chosen} on {cores} cores; {_waiting(processes, cores, others)}"
+    global _description
+    if not {"torch", "numba"} & sys.modules.keys():
+        processes, cores, others = ranks * memory.sharing_processes(), available_cores(), load.cores()
+        chosen = os.environ.get(OMP) or str(max(1, cores // processes))
+        os.environ[OMP] = chosen
+        os.environ.setdefault(NUMBA, chosen)  # else its threads would become those of torch, which share a runtime
+        _description = f"threads: {chosen} on {cores} cores; {_waiting(processes, cores, others)}"
+    return _description
 
 
 def _waiting(processes: int, cores: int, others: float) -> str:
