@@ -5,6 +5,7 @@ import pytest
 
 from sign.datasets.synthetic.communities import Communities
 from sign.engines.local.engine import LocalEngine
+from sign.engines.local.kernels import multiplier
 from sign.errors import SignError
 from sign.graph.csr import CSR
 from sign.graph.matrix import Matrix
@@ -49,3 +50,15 @@ def test_an_output_array_that_does_not_fit_is_refused(out: np.ndarray) -> None:
     graph = Communities(nodes=50, edges=100, features=4).load()
     with pytest.raises(SignError, match="needs a C-contiguous array of float32 with 4 columns"):
         LocalEngine().product(Matrix(graph.adjacency), graph.features, out=out)
+
+
+def test_arrays_in_memory_and_read_only_ones_share_a_compiled_loop() -> None:
+    csr = Communities(nodes=50, edges=100).load().adjacency
+    fixed = CSR(csr.indptr.copy(), csr.indices.copy())
+    for array in (fixed.indptr, fixed.indices):
+        array.flags.writeable = False
+    x, loop = np.ones((50, 7), np.float32), multiplier(7)
+    expected, compiled = LocalEngine().product(Matrix(csr), x), len(loop.signatures)
+    x.flags.writeable = False
+    assert (LocalEngine().product(Matrix(fixed), x, out=np.empty_like(expected)) == expected).all()
+    assert len(loop.signatures) == compiled

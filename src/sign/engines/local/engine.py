@@ -10,7 +10,7 @@ import numpy as np
 
 from sign.engines.base import Engine, NodeRows
 from sign.errors import SignError
-from sign.graph.csr import Floats
+from sign.graph.csr import Array, Floats
 from sign.graph.matrix import Matrix
 from sign.validation import Power
 
@@ -52,8 +52,18 @@ class LocalEngine(Engine):
             )
         multiply = multiplier(x.shape[1])
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
-        arrays = (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right)
+        arrays = map(_read_only, (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right))
+        arguments = (*arrays, loop, _read_only(rows))
         with self._threads():
             for blocks in csr.blocks(rows):
-                multiply(*arrays, loop, rows, blocks, x, out)
+                multiply(*arguments, _read_only(blocks), _read_only(x), out)
         return out
+
+
+def _read_only(array: Array | None) -> Array | None:
+    """Return a read-only view, as memory maps are: numba would compile a loop for arrays in memory once more."""
+    if array is None:
+        return None
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
