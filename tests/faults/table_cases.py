@@ -130,7 +130,7 @@ def cell_cases() -> Iterator[Case]:
 
 def label_cases() -> Iterator[Case]:
     """Labels of every type, and markers of missing ones."""
-    for marker in ("", "NaN", "nan", "None", "null", "NULL", "NA", "N/A", "?", "-1"):
+    for marker in ("", "NaN", "nan", "None", "null", "NULL", "NA", "N/A", "?", "-", "-1"):
         rows = node_rows(NAMED)
         for row in rows[-2:]:
             row[1] = marker

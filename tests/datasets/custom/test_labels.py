@@ -41,7 +41,7 @@ def test_a_matrix_is_0_and_1_with_gaps() -> None:
 
 
 @pytest.mark.parametrize(
-    "marker", ["", " ", "NaN", "nan", "-nan", "None", "null", "NULL", "NA", "N/A", "#N/A", "<NA>", "?"]
+    "marker", ["", " ", "NaN", "nan", "-nan", "None", "null", "NULL", "NA", "N/A", "#N/A", "<NA>", "?", "-"]
 )
 @pytest.mark.parametrize("labels", [["0", "1"], ["cat", "dog"]])
 def test_what_marks_a_missing_value_is_no_class(

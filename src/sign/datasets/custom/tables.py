@@ -18,7 +18,7 @@ from sign.graph.csr import Array
 TABLES = (".parquet", *TEXT)
 INDEX = "__index_level_"  # how pandas names an index that it stores as a column
 # cells of text, in lower case, that programs write where a value is missing
-MISSING = ("nan", "-nan", "none", "null", "na", "n/a", "#n/a", "<na>", "?")
+MISSING = ("nan", "-nan", "none", "null", "na", "n/a", "#n/a", "<na>", "?", "-")
 log = logging.getLogger(__name__)
 
 
