@@ -3,12 +3,17 @@
 import csv
 import json
 import logging
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from common.overrides import CUSTOM, SMALL
+from common.paths import REPOSITORY
 from omegaconf import OmegaConf
 from torchmetrics.functional.classification import multiclass_auroc, multiclass_f1_score, multilabel_f1_score
 
@@ -190,6 +195,42 @@ def test_rows_on_disk_give_the_numbers_of_rows_in_memory_and_resume(configured: 
     (held_folder,) = (output / "held").rglob("metrics.csv")
     with held_folder.open() as stream:
         assert [row["val/loss"] for row in csv.DictReader(stream)] == losses  # bit by bit
+
+
+@pytest.mark.slow
+def test_shuffling_by_chunks_learns_what_shuffling_rows_learns(configured: Configured) -> None:
+    """Means over seeds differ by less than seeds do."""
+    scores = {}
+    for shuffle in ("rows", "chunks"):
+        settings = (*SMALL, "training.batch_size=100", f"training.shuffle={shuffle}", "training.max_epochs=6")
+        scores[shuffle] = [run(configured(*settings, f"seed={seed}"))["test/accuracy"] for seed in range(5)]
+    rows, chunks = np.array(scores["rows"]), np.array(scores["chunks"])
+    assert abs(rows.mean() - chunks.mean()) < 2 * np.sqrt((rows.var(ddof=1) + chunks.var(ddof=1)) / 5) + 0.002
+
+
+@pytest.mark.slow
+def test_a_killed_run_on_rows_on_disk_resumes_exactly(configured: Configured, tmp_path: Path) -> None:
+    overrides = (
+        *SMALL,
+        "training.rows=disk",
+        "training.batch_size=100",
+        "training.max_epochs=30",
+        "training.patience=99",
+    )
+    settings = configured(*overrides)
+    whole = run(configured(*overrides, f"paths.output_dir={tmp_path / 'whole'}"))
+    folders = [f"paths.{kind}_dir={tmp_path / kind}" for kind in ("data", "store", "output")]
+    command = [sys.executable, str(REPOSITORY / "src" / "train.py"), *overrides, *folders, "logger=csv"]
+    killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list(settings.output_dir.rglob("last.ckpt")) and killed.poll() is None:
+        time.sleep(0.01)
+    killed.kill()
+    killed.wait()
+    folder = folder_of(settings)
+    assert not (folder / "metrics.json").exists()
+    rest = run(configured(f"ckpt_path={folder}"))
+    learned = [name for name in whole if name.split("/")[0] in ("train", "val", "test")]
+    assert {name: rest[name] for name in learned} == {name: whole[name] for name in learned}
 
 
 def test_a_run_whose_folder_was_moved_knows_its_best_epoch(configured: Configured, tmp_path: Path) -> None:

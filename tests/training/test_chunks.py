@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sign.training.chunks import CHUNK_BYTES, MIXED_CHUNKS, Chunks
+from sign.training.file_rows import layout
 from sign.training.rows import rank_slice
 
 
@@ -59,10 +60,9 @@ def test_ranks_read_disjoint_chunks(world: int) -> None:
 
 
 def test_the_share_of_a_class_varies_no_more_than_in_random_batches() -> None:
-    """A batch of n rows of which a share p is drawn without order has a variance of p(1 - p)/n, or less."""
-    rng = np.random.default_rng(0)
-    labels = rng.random(40_000) < 0.3  # as in a shuffled file: chunks are samples of all rows
-    shares = []
+    """A share p of a class has a variance of p(1 - p)/n in random batches of n rows; here nodes are sorted by class."""
+    by_class = np.arange(40_000) < 0.3 * 40_000
+    labels, shares = by_class[layout(40_000)], []
     for epoch in range(20):
         order = Chunks(40_000, 250).epoch(0, epoch).order
         shares += [labels[order[batch]].mean() for batch in batches(40_000, 1000)]
