@@ -11,6 +11,7 @@ import pytest
 
 from sign.datasets.custom.edges import read_edges
 from sign.datasets.custom.node_ids import NodeIds
+from sign.datasets.custom.tables import Table
 from sign.errors import SignError
 
 
@@ -89,3 +90,26 @@ def test_booleans_are_no_nodes(tmp_path: Path) -> None:
     for ids in (NodeIds(2), NodeIds(2, pa.chunked_array([["0", "1"]]))):
         with pytest.raises(SignError, match="column source: contains true and false; it must be integers"):
             read_edges(file, ids)
+
+
+@pytest.mark.parametrize("text", ["0 1\n1 2\n", "source target\n0 1\n1 2\n", "0 1 3\n1 2 4\n"])
+def test_edges_may_be_separated_by_single_spaces(tmp_path: Path, text: str) -> None:
+    (tmp_path / "edges.csv").write_text(text)
+    edges = read_edges(tmp_path / "edges.csv", NodeIds(3))
+    assert (edges.source.tolist(), edges.target.tolist()) == ([0, 1], [1, 2])
+    assert edges.weights is None or edges.weights.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("text", ["0  1\n1  2\n", "0 1\n1  2\n", "0 1 \n1 2\n", "# Nodes: 3 Edges: 2\n0 1\n1 2\n"])
+def test_other_spaces_between_edges_are_one_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "edges.csv").write_text(text)
+    with pytest.raises(SignError, match=r"edges\.csv"):
+        read_edges(tmp_path / "edges.csv", NodeIds(3))
+
+
+def test_ids_with_spaces_are_separated_by_something_else(tmp_path: Path) -> None:
+    ids = NodeIds.of(Table(tmp_path, {"id": pa.chunked_array([["New York", "Los Angeles"]])}, 2))
+    for separator in ",;|\t":
+        (tmp_path / "edges.csv").write_text(f"New York{separator}Los Angeles\n")
+        edges = read_edges(tmp_path / "edges.csv", ids)
+        assert (edges.source.tolist(), edges.target.tolist()) == ([0], [1])

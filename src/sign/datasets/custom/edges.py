@@ -40,7 +40,8 @@ def read_edges(file: Path, ids: NodeIds, data: EdgeColumns = NO_COLUMNS) -> Edge
     if file.suffix == ".npy":
         source, target = (ids.indices(Column.of(ends, str(file))) for ends in _ends(read_array(file), file))
         return Edges(source, target, None, file, *data.from_files(file.parent, len(source)))
-    table = read_table(file, is_header=lambda cells: any(name in cells for pair in PAIRS for name in pair))
+    names = {name for pair in PAIRS for name in pair}
+    table = read_table(file, is_header=lambda cells: bool(names & cells), spaces=True)
     first, second, weight = _columns(table, ids, data)
     source, target = (ids.indices(table.column(name)) for name in (first, second))
     features, times = data.from_table(table)

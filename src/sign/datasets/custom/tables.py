@@ -136,12 +136,15 @@ class Table:
 
 
 def read_table(
-    file: Path, is_header: Callable[[set[str]], bool] = bool, is_row: Callable[[set[str]], bool] = bool
+    file: Path,
+    is_header: Callable[[set[str]], bool] = bool,
+    is_row: Callable[[set[str]], bool] = bool,
+    spaces: bool = False,
 ) -> Table:
     """Read a table.
 
     ``is_header`` decides by its lower-case cells whether the first line of text is a header, ``is_row`` whether they
-    are plausible, if the separator is not the usual one.
+    are plausible, if the separator is not the usual one. With ``spaces``, that may be a space.
     """
     with read_errors(file, "a table", REMEDY):
         if file.suffix == ".parquet":
@@ -152,7 +155,7 @@ def read_table(
             _check_names(file, names)
         else:
             with encoding_errors(file):
-                names, separator = first_line(file, is_row)
+                names, separator = first_line(file, is_row, spaces)
                 header = _is_header(file, names, is_header)
                 names = names if header else [str(position) for position in range(len(names))]
                 table = read_text(file, names, separator, header)

@@ -23,11 +23,12 @@ WIDE = {  # byte order marks, longest first
 log = logging.getLogger(__name__)
 
 
-def first_line(file: Path, is_row: Callable[[set[str]], bool]) -> tuple[list[str], str]:
+def first_line(file: Path, is_row: Callable[[set[str]], bool], spaces: bool = False) -> tuple[list[str], str]:
     """Return the cells of the first line and the separator.
 
     That is a comma, or a tab in .tsv files. If the line does not contain it, another separator is taken, provided
-    that only one gives cells for which, in lower case, ``is_row`` is true.
+    that only one gives cells for which, in lower case, ``is_row`` is true. With ``spaces``, a single space is taken if
+    there is none of these.
     """
     with _open(file) as stream:
         line = stream.readline(BLOCK).decode("utf-8-sig")
@@ -40,6 +41,9 @@ def first_line(file: Path, is_row: Callable[[set[str]], bool]) -> tuple[list[str
         for separator, cells in rows.items()
         if len(rows[usual]) == 1 and len(cells) > 1 and is_row({cell.lower() for cell in cells})
     ]
+    if spaces and not others and len(rows[usual]) == 1 and len(cells := _cells(line, " ")) > 1 and all(cells):
+        log.info("%s: columns are separated by spaces", file)
+        return cells, " "
     if len(others) > 1:
         names = " or ".join(SEPARATORS[separator] for separator in others)
         raise SignError(f"{file}: its columns could be separated by {names}; write it with {SEPARATORS[usual]}")
