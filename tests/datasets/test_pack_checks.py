@@ -18,7 +18,9 @@ from sign.system.hashing import digest
 LABELS = {"train": np.array([0, 1]), "val": np.array([1]), "test": np.array([0])}
 ROWS = {"train": np.array([0, 2]), "val": np.array([1]), "test": np.array([3])}
 SOURCE = {"scope": "full", "features": "a", "scaling": "none", "inductive": False}
-SCOPE: dict[str, Any] = {"name": "full", "nodes": 90, "features": 3, "splits": list(SPLITS), "source": SOURCE}
+SCOPE: dict[str, Any] = {"name": "full", "nodes": 90, "features": 3, "splits": list(SPLITS), "source": SOURCE} | {
+    "labels": "digest"
+}
 PACK: dict[str, Any] = {
     **{"name": "x", "summary": "four nodes", "classes": 2, "multilabel": False, "dtype": "float32"},
     **{"scopes": [SCOPE], "digest": digest(*LABELS.values(), *ROWS.values())},
@@ -90,6 +92,6 @@ def test_labels_of_other_classes_are_refused(labels: list[Any], multilabel: bool
 
 @pytest.mark.parametrize("rows", [[1, 0], [0, 0], [0, 4], [-1, 0], [0], [0.0, 1.0]])
 def test_nodes_that_are_unsorted_duplicated_or_missing_are_refused(rows: list[Any]) -> None:
-    scope = Scope("full", 5, 3, {"train": np.array(rows), "val": np.array([4])}, {})
+    scope = Scope("full", 5, 3, {"train": np.array(rows), "val": np.array([4])}, {}, 2, "")
     with pytest.raises(ValueError, match=r"the nodes of|node .* in a split"):
         check_rows(scope, {"train": np.array([0, 1]), "val": np.array([1])})

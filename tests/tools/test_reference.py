@@ -10,6 +10,7 @@ import yaml
 from common.paths import REPOSITORY
 from reference import commands, conf_files, hints, settings
 
+from sign.config.identity import flatten
 from sign.validation import Count, check
 
 CONF = REPOSITORY / "conf"
@@ -55,7 +56,10 @@ def hinted() -> list[tuple[str, Any, Any]]:
     for group in settings.GROUPS:
         for choice in conf_files.group(group):
             known = settings.group_hints(group, choice)
-            found += [(f"{group}={choice.name}: {name}", value, known[name]) for name, value in choice.settings.items()]
+            found += [
+                (f"{group}={choice.name}: {name}", value, known[name])
+                for name, value in flatten(choice.settings).items()
+            ]
     for command, known in commands.HINTS.items():
         found += [
             (f"{command}: {name}", value, known[name]) for name, value in conf_files.read(command).settings.items()

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from reference.conf_files import ConfFile, group, read
 from reference.hints import allowed, hints_of
+from sign.config.identity import flatten
+from sign.diffusion.labels import LabelFolds
 from sign.search.settings import SearchSettings
 from sign.store.store import Store
 from sign.training.settings import Device, JobType, Scaling, Training
@@ -25,7 +27,8 @@ SECTIONS = {
     "store": hints_of(Store),
     "search": hints_of(SearchSettings) | {"devices": list[int] | None},
 }
-HOPS = {"branches": Literal["all", "last"], **dict.fromkeys("pstdf", Power)}
+LABELS = {f"labels.{name}": hint for name, hint in hints_of(LabelFolds).items()}
+HOPS = {"branches": Literal["all", "last"], **dict.fromkeys("pstdfl", Power), **LABELS}
 NAMES = {"name": str, "title": str | None}
 PATHS = dict.fromkeys(("data_dir", "store_dir", "output_dir"), str)
 GROUPS = {
@@ -121,7 +124,7 @@ def experiments_page() -> str:
 def table(prefix: str, values: Mapping[str, Any], hints: Mapping[str, Any], comments: Mapping[str, str]) -> list[str]:
     """Return one row per setting: name, default, allowed values, meaning."""
     rows = []
-    for name, value in values.items():
+    for name, value in flatten(values).items():
         meaning = comments.get(f"{prefix}{name}", comments.get(name, ""))
         values_of = allowed(hints[name])
         repeated = re.split(r", | or ", meaning) == values_of.removesuffix(", or null").replace("`", "").split(", ")

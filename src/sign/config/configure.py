@@ -30,6 +30,8 @@ from sign.config.resume import check_content, checkpoint_of, resumed_config, run
 from sign.config.settings import Settings
 from sign.datasets.base import Dataset
 from sign.datasets.exported_hops import ExportedHops
+from sign.diffusion.labels import LETTER as LABELS
+from sign.diffusion.labels import LabelDiffusion, LabelFolds
 from sign.diffusion.precompute import Powers
 from sign.engines.base import Engine
 from sign.engines.spark.engine import SparkEngine
@@ -44,7 +46,7 @@ from sign.training.placement import Placement
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 from sign.validation import MAX_POWER, Count, Range, Seed, check, check_name
 
-MODEL_KEYS = ("_target_", "name", "title", "branches", "operators")
+MODEL_KEYS = ("_target_", "name", "title", "branches", "operators", "labels")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store", "smoothing")
 
 
@@ -228,14 +230,27 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
             raise FieldError(f"model.{letter}", power, rule)
         if power > MAX_POWER:
             raise FieldError(f"model.{letter}", power, f"a power must be <= {MAX_POWER}")
-        powers[letter] = (instantiate_section(cfg, f"model.operators.{letter}", Operator), power)
+        operator = instantiate_section(cfg, f"model.operators.{letter}", Operator)
+        powers[letter] = (_of_labels(operator, model) if letter == LABELS else operator, power)
     return powers
+
+
+def _of_labels(operator: Operator, model: dict[str, Any]) -> Operator:
+    """The diffusion of labels by an operator."""
+    settings = model.get("labels")
+    if not isinstance(settings, dict):
+        raise SignError(f"model.labels={settings}: label hops need folds and a seed, such as {{folds: 5, seed: 0}}")
+    try:
+        return LabelDiffusion(operator, build("model.labels", LabelFolds, settings))
+    except FieldError as error:
+        raise error if error.field.startswith("model.") else error.within("model") from None
 
 
 def _check_sections(plain: dict[str, Any], powers: Powers, baseline: GraphModel | None) -> None:
     """Check network, training and scaling; of settings that are chosen later, some value."""
     training = build("training", Training, plain["training"])
     scaling = build("scaling", Scaling, plain["scaling"])
+    _check_label_dropout(training, powers)
     if baseline:
         _check_baseline(baseline, scaling, training, build("trainer", Device, plain["trainer"]))
         return
@@ -243,6 +258,13 @@ def _check_sections(plain: dict[str, Any], powers: Powers, baseline: GraphModel 
     architecture = build("model", section_class("model", plain["model"].get("_target_"), Architecture), network)
     if architecture.needs_two_rows and training.batch_size == 1:
         raise FieldError("training.batch_size", 1, "batch norm needs two rows; use model.batch_norm=false")
+
+
+def _check_label_dropout(training: Training, powers: Powers) -> None:
+    """Refuse to drop label hops that the model does not have."""
+    if training.label_dropout and not powers.get(LABELS, (None, 0))[1]:
+        rule = f"the model has no label hops; use model.{LABELS}=1 or more, or training.label_dropout=0"
+        raise FieldError("training.label_dropout", training.label_dropout, rule)
 
 
 def _check_baseline(baseline: GraphModel, scaling: Scaling, training: Training, device: Device) -> None:

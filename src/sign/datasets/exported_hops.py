@@ -64,7 +64,7 @@ class ExportedHops(Dataset):
 def _classification(folder: Path) -> NodeClassification:
     """Return the node classification of consistent files."""
     description = read_description(folder / DESCRIPTION)
-    scopes = [_scope(folder, scope) for scope in description["scopes"]]
+    scopes = [_scope(folder, scope, description["classes"]) for scope in description["scopes"]]
     labels = {split: np.array(open_npy(folder / LABELS.format(split=split))) for split in SPLITS}
     rows = {split: nodes for scope in scopes for split, nodes in scope.rows.items()}
     if description["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
@@ -85,8 +85,9 @@ def _classification(folder: Path) -> NodeClassification:
     )
 
 
-def _scope(folder: Path, description: dict[str, Any]) -> Scope:
+def _scope(folder: Path, description: dict[str, Any], classes: int) -> Scope:
     check_name(description["name"], "scope")
     files = {split: folder / ROWS.format(scope=description["name"], split=split) for split in description["splits"]}
     rows = {split: np.array(open_npy(file)) for split, file in files.items()}
-    return Scope(description["name"], description["nodes"], description["features"], rows, description["source"])
+    fields = {name: description[name] for name in ("name", "nodes", "features", "source", "labels")}
+    return Scope(rows=rows, classes=classes, **fields)

@@ -25,6 +25,7 @@ SCOPE_FIELDS = {
     "name": Literal["train", "full"],
     "nodes": Annotated[int, Range(1, 1e12)],  # no file bounds it: a pack has the nodes of splits only
     "features": Count,  # the hop arrays bound it
+    "labels": str,
 }
 MAX_BYTES = 1 << 26  # of pack.json, which has the parameters of the feature scaling
 SOURCE = ("scope", "features", "scaling", "inductive")  # of the keys of the hops

@@ -12,9 +12,12 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from sign.diffusion.changes import Comparison, earlier_versions, most_similar, node_digests
 from sign.diffusion.features import ScaledFeatures, check_representable
 from sign.diffusion.hops import Hop
+from sign.diffusion.labels import LabelDiffusion, parts
 from sign.diffusion.needed_rows import needed_rows
 from sign.engines.base import Diffusion, Engine, FeatureSource, NodeRows
 from sign.engines.progress import reach
@@ -51,6 +54,11 @@ class HopSource:
     store: Store
     totals: Totals
 
+    @property
+    def columns(self) -> int:
+        """The columns of each hop: features, or classes."""
+        return self.scope.classes if isinstance(self.operator, LabelDiffusion) else self.scope.features
+
     def name(self, power: int) -> str:
         """Return the name of a hop."""
         return f"{self.letter}{power}" if power else self.letter
@@ -62,6 +70,9 @@ class HopSource:
             key = {field: key[field] for field in ("scope", "features", "scaling")}
         else:  # data of edges are a part of the key only for operators that read them
             key = {field: key[field] for field in key if field not in EDGE_DATA or field in self.operator.reads}
+        if isinstance(self.operator, LabelDiffusion):  # labels depend on no feature of a node
+            key = {field: value for field, value in key.items() if field not in ("features", "scaling")}
+            key["labels"] = self.scope.labels
         operator = None if self.operator is None else self.operator.describe()
         return self.store.folder(self.dataset, operator=operator, rows=None if rows is None else digest(rows), **key)
 
@@ -109,7 +120,7 @@ def _stored_hops(source: HopSource, used: NodeRows) -> dict[int, Hop]:
     for rows in (None,) if used is None else (used, None):
         folder = source.folder(rows)
         folder.touch()
-        shape = [source.scope.nodes if rows is None else len(rows), source.scope.features]
+        shape = [source.scope.nodes if rows is None else len(rows), source.columns]
         for power, entry in folder.hops().items():
             if power in source.powers and entry["shape"] == shape:
                 hops[power] = source.hop(folder, rows, power, True, entry["seconds"])
@@ -120,11 +131,13 @@ def _compute(
     source: HopSource, origin: Origin, folder: HopFolder, used: NodeRows, missing: list[int]
 ) -> dict[int, float]:
     """Compute the missing powers and store them; return the seconds that each took."""
-    shape = (source.scope.nodes if used is None else len(used), source.scope.features)
+    shape = (source.scope.nodes if used is None else len(used), source.columns)
     with ExitStack() as stack:
         drafts = {power: stack.enter_context(folder.draft(power, shape)) for power in missing}
         if source.operator is None:
             return {power: _store_features(source, origin, used, draft) for power, draft in drafts.items()}
+        if isinstance(source.operator, LabelDiffusion):
+            return _store_labels(source, source.operator, origin, used, drafts)
         diffusion = _diffusion(source, source.operator, origin, used, drafts)
         digests = None
         if source.engine.copies_rows and source.operator.is_one_product and _starts_from_copyable(source, diffusion):
@@ -147,6 +160,33 @@ def _store_features(source: HopSource, origin: Origin, used: NodeRows, draft: Dr
     seconds = time.perf_counter() - began
     draft.commit(seconds, 0)
     source.completed(1)
+    return seconds
+
+
+def _store_labels(
+    source: HopSource, labels: LabelDiffusion, origin: Origin, used: NodeRows, drafts: Mapping[int, Draft]
+) -> dict[int, float]:
+    """Store the diffused labels, fold by fold; return the seconds that each power took."""
+    operator, seconds = labels.operator, dict.fromkeys(drafts, 0.0)
+    matrix = operator.matrix_by(origin.graph, source.engine.count)
+    for own, x in parts(origin.graph, labels.folds, used):
+        positions = own if used is None else np.searchsorted(used, own)
+        rows, _ = needed_rows(operator, matrix, own, drafts, 0)
+        diffusion = Diffusion(operator, matrix, x, rows, frozenset(drafts), own, source.store.dtype)
+        _count_rows(source.totals, diffusion)
+        missing, began = len(drafts) * len(own) * source.columns, time.perf_counter()
+        with closing(source.engine.powers(diffusion)) as blocks:
+            for power, part, columns, values in blocks:
+                drafts[power].write(positions[part], values, columns)
+                missing -= values.size
+                del values  # a view of the engine's memory, which it reuses
+                seconds[power] += time.perf_counter() - began
+                began = time.perf_counter()
+        if missing:
+            raise SignError(f"{operator}: the engine did not yield all values of {source.letter}")
+    for power, draft in drafts.items():
+        draft.commit(seconds[power], labels.products)
+        source.completed(1)
     return seconds
 
 

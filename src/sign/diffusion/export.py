@@ -51,7 +51,7 @@ def _write(source: Precomputation, classification: NodeClassification, hops: Hop
         "digest": digest(*classification.labels.values(), *(rows[split] for split in classification.labels)),
         "hops": sorted({hop.name for hop in hops.every}),
         "scopes": [
-            {name: getattr(scope, name) for name in ("name", "nodes", "features", "source")}
+            {name: getattr(scope, name) for name in ("name", "nodes", "features", "source", "labels")}
             | {"splits": list(scope.rows)}
             for scope in classification.scopes
         ],
@@ -65,7 +65,7 @@ def _copy_hop(hop: Hop, scope: Scope, store: Store, dataset: str) -> None:
     key["rows"] = None if scope.used_nodes is None else digest(scope.used_nodes)
     nodes = np.arange(scope.nodes) if scope.used_nodes is None else scope.used_nodes
     folder = store.folder(dataset, **key)
-    with folder.locked(), folder.draft(hop.power, (len(nodes), scope.features)) as draft:
+    with folder.locked(), folder.draft(hop.power, (len(nodes), hop.array.shape[1])) as draft:
         for position, values in arrays.gather(hop.array, hop.positions(nodes)):
             draft.write(position, values)
         draft.commit(hop.seconds, hop.products)

@@ -18,6 +18,7 @@ from sign.graph.feature_scaling import FeatureScaling, choose_scaling
 from sign.graph.graph import SPLITS, Graph
 from sign.graph.node_digests import Digests, digest_features, digest_ids
 from sign.graph.profile import Profile, profile_of
+from sign.system.hashing import digest
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Scope:
     """The graph that hops are computed on, and the rows of the splits that use it.
 
     ``source`` is the part of the store's key that does not depend on the operator. Exported hops have no ``origin``:
-    no other hops can be computed.
+    no other hops can be computed. ``labels`` is the content hash of the training nodes and their labels.
     """
 
     name: str
@@ -46,6 +47,8 @@ class Scope:
     features: int
     rows: dict[str, Array]
     source: dict[str, Any]
+    classes: int
+    labels: str
     origin: Origin | None = None
 
     @cached_property
@@ -139,4 +142,7 @@ def _scope(name: str, graph: Graph, scaling: FeatureScaling, rows: dict[str, Arr
         "inductive": graph.inductive,
         **graph.edge_data_digests,
     }
-    return Scope(name, graph.nodes, graph.features.shape[1], rows, source, Origin(graph, scaling))
+    labels = digest(graph.train.astype(np.int64), graph.labels[graph.train].astype(np.int64))
+    return Scope(
+        name, graph.nodes, graph.features.shape[1], rows, source, graph.classes, labels, Origin(graph, scaling)
+    )

@@ -71,7 +71,7 @@ def select_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple[Ar
     graph = model.as_trained(dataset).load_for_prediction()
     model.check_graph(graph)
     if graph.multilabel or (graph.labels >= 0).any():
-        model.with_classes(graph)  # only checked: labels are not needed
+        graph = model.with_classes(graph)  # labels are read by label hops only
     selected = select_nodes(graph, nodes)
     hops = hops_of(settings, model, graph, selected)
     return ids_of(graph, selected), StoredRows(hops, SELECTED, model.hop_scaling)

@@ -130,7 +130,7 @@ class Draft:
     array: Array
     largest: float = 0.0  # magnitude so far, before rounding
 
-    def write(self, rows: slice, values: Array, columns: slice = slice(None)) -> None:
+    def write(self, rows: slice | Array, values: Array, columns: slice = slice(None)) -> None:
         """Write some rows and columns, rounded to the type of the store, and release their memory.
 
         Raises
@@ -145,7 +145,7 @@ class Draft:
                     raise self._error("some values are not finite")
                 self.array[rows, columns] = values
             self.largest = max(self.largest, float(largest))
-            arrays.release(self.array[rows])
+            arrays.release(self.array[rows] if isinstance(rows, slice) else self.array)
 
     def commit(self, seconds: float, products: int, node_digests: Array | None = None) -> None:
         """Make the complete array a hop: rename its file, then record it in the manifest.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from sign.errors import FieldError
-from sign.validation import Count, Range, Validated
+from sign.validation import Count, Probability, Range, Validated
 
 JobType = Literal["train", "search", "reproduce"]
 ValidationMetric = Literal[
@@ -23,7 +23,8 @@ class Training(Validated):
     """Adam on minibatches, stopped when ``monitor`` has not improved for ``patience`` epochs.
 
     ``threshold`` is the probability above which a label of multilabel data is predicted by the final test: 0.5, or
-    ``validation`` for one per label, chosen on the validation split.
+    ``validation`` for one per label, chosen on the validation split. ``label_dropout`` is the probability that a
+    training row has zeros in its label hops.
 
     ``rows`` says where the rows of hops are held, and ``shuffle`` how those of an epoch are: each for itself, or in
     chunks, as a disk reads them. ``auto`` stands for what suits their size: :mod:`sign.training.placement`.
@@ -36,6 +37,7 @@ class Training(Validated):
     patience: Count
     monitor: ValidationMetric
     threshold: float | str = 0.5
+    label_dropout: Probability = 0.0
     shuffle: Literal["auto", "rows", "chunks"] = "auto"
     rows: Literal["auto", "device", "memory", "disk"] = "auto"
 

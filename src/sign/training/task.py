@@ -4,8 +4,9 @@ from dataclasses import asdict
 from typing import Any, ClassVar, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from sign.diffusion.labels import LETTER
 from sign.models.architecture import Architecture, from_plain
 from sign.models.networks.base import HopNetwork
 from sign.training.batch import Batch
@@ -62,6 +63,8 @@ class SIGNTask(NodeTask):
         super().__init__(classes, multilabel, Training(**training), seed, evaluator)
         self.save_hyperparameters()
         self.network = from_plain(architecture).network(hops, classes)
+        self.label_columns = label_columns(hops)
+        self.label_dropout = nn.Dropout(self.training_settings.label_dropout)
         self.learned = {}
 
     @classmethod
@@ -101,4 +104,28 @@ class SIGNTask(NodeTask):
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """The loss of one minibatch: a mean over its rows on all ranks, whose gradients DDP averages."""
+        batch = batch._replace(rows=self._without_some_labels(batch.rows))
         return self._evaluate(batch, "train") * (self.trainer.world_size / batch.total)
+
+    def _without_some_labels(self, rows: Tensor) -> Tensor:
+        """The rows, of which some have zeros in their label hops, as a node has that no label reaches."""
+        if not self.label_dropout.p or not self.label_columns:
+            return rows
+        kept = self.label_dropout(rows.new_ones(len(rows), 1)) > 0
+        rows = rows.clone()
+        rows[:, self.label_columns.start : self.label_columns.stop] *= kept
+        return rows
+
+
+def label_columns(hops: dict[str, int]) -> range:
+    """The columns of the label hops in a wide row.
+
+    >>> label_columns({"X": 3, "p1": 3, "l1": 2, "l2": 2})
+    range(6, 10)
+    """
+    columns: list[int] = []
+    first = 0
+    for name, width in hops.items():
+        columns += range(first, first + width) if name.rstrip("0123456789") == LETTER else ()
+        first += width
+    return range(columns[0], columns[-1] + 1) if columns else range(0)
