@@ -296,6 +296,15 @@ def missing_sections(node: ast.FunctionDef | ast.ClassDef, fields: bool) -> list
     return missing if returned == "None" or sections & {"Returns", "Yields"} else [*missing, "Returns"]
 
 
+def test_graphs_have_fields_whose_types_are_documented() -> None:
+    tree = ast.parse((REPOSITORY / "src" / "sign" / "graph" / "graph.py").read_text())
+    (graph,) = (each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == "Graph")
+    fields = [ast.unparse(each.annotation) for each in graph.body if isinstance(each, ast.AnnAssign)]
+    documented = {name.rpartition(".")[2] for name in API} | {"Array", "Features", "None"}  # aliases are spelled out
+    classes = {name for field in fields for name in re.findall(r"\b[A-Z]\w+", field)}
+    assert classes <= documented
+
+
 @pytest.mark.parametrize("name", API)
 def test_the_public_api_has_numpydoc_sections(name: str) -> None:
     name_in_module = PUBLIC.sub(lambda match: f"{sign._MODULES[match[1]]}.{match[1]}", name)

@@ -27,6 +27,13 @@ class TimedEdges:
 
     An edge that is listed with several times is there several times; equal listings count once. In an undirected graph
     a listing is in the rows of both ends.
+
+    Parameters
+    ----------
+    indptr, targets
+        Where each row begins, and its targets.
+    times
+        The time of each edge.
     """
 
     indptr: NDArray[np.int64]
