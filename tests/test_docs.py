@@ -300,7 +300,12 @@ def test_graphs_have_fields_whose_types_are_documented() -> None:
     tree = ast.parse((REPOSITORY / "src" / "sign" / "graph" / "graph.py").read_text())
     (graph,) = (each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == "Graph")
     fields = [ast.unparse(each.annotation) for each in graph.body if isinstance(each, ast.AnnAssign)]
-    documented = {name.rpartition(".")[2] for name in API} | {"Array", "Features", "None"}  # aliases are spelled out
+    documented = {name.rpartition(".")[2] for name in API} | {
+        "Array",
+        "Features",
+        "Floats",
+        "None",
+    }  # aliases are spelled out
     classes = {name for field in fields for name in re.findall(r"\b[A-Z]\w+", field)}
     assert classes <= documented
 
