@@ -26,6 +26,7 @@ from sign.system import threads
 from sign.system.console import detect_output
 from sign.system.program import PACKAGE
 
+# Not wandb: the folder for temporary files that it creates when imported would be removed by the first worker to exit.
 LIBRARIES = ("sign.cli", "sign.commands.train", "sign.experiments.run", "sign.graph.build_kernels", "numba")
 STDOUT_FILE, STDERR_FILE = "stdout.txt", "stderr.txt"
 REAP_SECONDS = 0.02  # between looks for workers that have exited

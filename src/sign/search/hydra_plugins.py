@@ -18,8 +18,9 @@ from sign.config.choices import check_choices
 from sign.config.overrides import normalize_override
 from sign.errors import SignError
 from sign.search.command import Program
+from sign.search.forkserver import LIBRARIES
 from sign.search.settings import search_settings
-from sign.search.slots import Outcome, Slot, SlotPool, libraries, local_ranks, make_slots
+from sign.search.slots import Outcome, Slot, SlotPool, local_ranks, make_slots
 from sign.system.atomic_files import create_unique_folder
 
 log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ class SlotLauncher(Launcher):
         jobs = dict(enumerate(job_overrides, initial_job_idx))
         waiting, running = list(jobs), dict[Slot, int]()
         outcomes: dict[int, Outcome] = {}
-        with SlotPool(slots, libraries(self.config), local_ranks(self.config)) as pool:
+        with SlotPool(slots, LIBRARIES, local_ranks(self.config)) as pool:
             while waiting or pool.workers:
                 for slot in pool.free_slots[: len(waiting)]:
                     running[slot] = number = waiting.pop(0)

@@ -15,7 +15,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from sign.errors import FieldError
-from sign.search.forkserver import LIBRARIES, STDERR_FILE, STDOUT_FILE, ForkServer
+from sign.search.forkserver import STDERR_FILE, STDOUT_FILE, ForkServer
 from sign.search.worker import RESULT, DiskFull
 from sign.system import memory
 
@@ -91,7 +91,7 @@ class SlotPool:
     slots
         Places for workers.
     libraries
-        What the server of the workers imports while the context is entered, such as those of :func:`libraries`.
+        What the server of the workers imports while the context is entered.
     ranks
         Ranks of a run on this machine.
     """
@@ -162,11 +162,6 @@ class SlotPool:
     def _running_server(self) -> ForkServer:
         assert self.server is not None  # within the context
         return self.server
-
-
-def libraries(config: DictConfig) -> tuple[str, ...]:
-    """The modules that a run of a configuration imports, the slow ones."""
-    return (*LIBRARIES, *(["wandb"] if str(config.logger["_target_"]).endswith(".WandB") else []))
 
 
 def local_ranks(config: DictConfig) -> int:

@@ -20,11 +20,12 @@ from sign.errors import SignError
 from sign.runs import STUDY
 from sign.search import results
 from sign.search.command import Program
+from sign.search.forkserver import LIBRARIES
 from sign.search.progress import ProgressView
 from sign.search.sampler import make_pruner, make_sampler
 from sign.search.scheduler import Scheduler
 from sign.search.settings import search_settings
-from sign.search.slots import SlotPool, libraries, local_ranks, make_slots
+from sign.search.slots import SlotPool, local_ranks, make_slots
 from sign.search.space import read_space
 from sign.search.study_db import StudyDB
 from sign.system.program import command_line
@@ -53,7 +54,7 @@ class Study:
         self._check_pruner()
         self.pool = SlotPool(
             make_slots(self.search.slots, self.search.devices, str(base.trainer.accelerator)),
-            libraries(base),
+            LIBRARIES,
             local_ranks(base),
         )
         self.db = self._open_database(base)
