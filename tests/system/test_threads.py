@@ -1,7 +1,6 @@
 """Threads: as many as there are cores for a process, and none that spins on a core that others need."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,8 +23,7 @@ class Others(threads.Load):
 def eight_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine with eight cores and no control groups, in a process that has not loaded torch."""
     with monkeypatch.context() as patch:
-        for name in [name for name in sys.modules if name in ("torch", "numba")]:
-            patch.delitem(sys.modules, name)
+        patch.setattr(threads, "libraries_loaded", lambda: False)
         patch.setattr(os, "environ", {})
         patch.setattr(threads, "_description", "")
         patch.setattr(memory, "CGROUP", tmp_path)
@@ -83,7 +81,7 @@ def test_what_the_user_has_set_stays() -> None:
 
 
 def test_nothing_is_set_once_a_library_has_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", threads)
+    monkeypatch.setattr(threads, "libraries_loaded", lambda: True)
     assert threads.configure(Others(4.0)) == ""
     assert variables() == {}
 

@@ -52,13 +52,18 @@ def configure(load: Load, ranks: int = 1) -> str:
         Ranks of this run on this machine.
     """
     global _description
-    if not {"torch", "numba"} & sys.modules.keys():
+    if not libraries_loaded():
         processes, cores, others = ranks * memory.sharing_processes(), available_cores(), load.cores()
         chosen = os.environ.get(OMP) or str(max(1, cores // processes))
         os.environ[OMP] = chosen
         os.environ.setdefault(NUMBA, chosen)  # else its threads would become those of torch, which share a runtime
         _description = f"threads: {chosen} on {cores} cores; {_waiting(processes, cores, others)}"
     return _description
+
+
+def libraries_loaded() -> bool:
+    """Whether torch or numba has been imported in this process, which reads the variables only then."""
+    return not {"torch", "numba"}.isdisjoint(sys.modules)
 
 
 def _waiting(processes: int, cores: int, others: float) -> str:
