@@ -16,7 +16,7 @@ PACKAGE = REPOSITORY / "src" / "sign"
 CALLERS = {
     "training": {"experiments"},
     "tracking": {"experiments"},
-    "models": {"training"},
+    "models": {"training", "experiments"},  # the check of the data asks whether a batch needs two rows
     "diffusion": {"training", "experiments", "engines"},  # engines read features that are scaled block by block
     "datasets": {"diffusion", "experiments"},  # run.json records the digest of the user's own files
     "store": {"diffusion"},
