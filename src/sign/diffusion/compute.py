@@ -266,6 +266,8 @@ def _store_powers(
 
 def _start(source: HopSource, first: int) -> int:
     """Return the highest stored power below ``first`` that has all rows; 0 stands for the features."""
+    if source.operator is not None and source.operator.recurrent:
+        return 0  # the two hops before are needed; from the features both are known
     start = max((power for power in source.folder(None).hops() if power < first), default=0)
     if start < first - 1:
         log.info(

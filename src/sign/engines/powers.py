@@ -36,8 +36,10 @@ def powers(
     """
     operator = diffusion.operator
     spare = np.empty_like(x) if overwrite and operator.is_one_product else None
+    before: Floats | None = None
     for power, rows in diffusion.rows.items():
-        result = _apply(diffusion, x, product, rows, spare)
+        result = _apply(diffusion, power, (x, before), product, rows, spare)
+        before = x if operator.recurrent else None
         x, spare = result, x if result is spare else None
         if power in diffusion.known:
             diffusion.known[power].copy_to(x, columns)
@@ -74,15 +76,23 @@ def as_stored(values: Array, dtype: str) -> Array:
         return values.astype(dtype, copy=False)
 
 
-def _apply(diffusion: Diffusion, x: Floats, product: RowProduct, rows: NodeRows, spare: Floats | None) -> Floats:
-    """Return B x on some rows or all, in ``spare`` if it is given and used."""
+def _apply(
+    diffusion: Diffusion,
+    power: int,
+    hops: tuple[Floats, Floats | None],
+    product: RowProduct,
+    rows: NodeRows,
+    spare: Floats | None,
+) -> Floats:
+    """Return a power from the hops before it on some rows or all, in ``spare`` if it is given and used."""
+    x, before = hops
     free = [] if spare is None else [spare]
 
     def operator_product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
         return product(matrix, x, rows, free.pop() if out is None and free else out)
 
     with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused where they are stored
-        result = diffusion.operator.apply(diffusion.matrix, x, operator_product)
+        result = diffusion.operator.step(diffusion.matrix, power, x, before, operator_product)
     if not isinstance(result, np.ndarray) or result.shape != x.shape:
         shape = getattr(result, "shape", type(result).__name__)
         raise SignError(

@@ -79,6 +79,8 @@ class Operator(Validated, ABC):
     """
 
     name: ClassVar[str]
+    recurrent: ClassVar[bool] = False
+    """Whether hop k needs the two hops before it: polynomials of a recurrence, which override :meth:`step`."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -145,6 +147,13 @@ class Operator(Validated, ABC):
         """
         return product(matrix, x)
 
+    def step(self, matrix: Matrix, power: int, x: Floats, before: Floats | None, product: Product) -> Floats:
+        """Return hop ``power`` from the hop before it, ``x``; of ``recurrent`` operators also from the one before that.
+
+        ``before`` is None for the first power. ``x`` and ``before`` must not be changed.
+        """
+        return self.apply(matrix, x, product)
+
     @property
     def products(self) -> int:
         """The number of products per power."""
@@ -153,7 +162,7 @@ class Operator(Validated, ABC):
     @property
     def is_one_product(self) -> bool:
         """Whether B is the matrix itself, so that a row of B x needs only the rows that its entries name."""
-        return type(self).apply is Operator.apply
+        return type(self).apply is Operator.apply and not self.recurrent
 
     @property
     def polynomial(self) -> Polynomial | None:

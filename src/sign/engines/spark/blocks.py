@@ -22,6 +22,7 @@ from sign.engines.powers import as_stored
 from sign.engines.spark.block_tasks import CURRENT, LOOPS, Choose, Combine, Cut, Multiply
 from sign.engines.spark.records import DDL, SIZE, Record, pieces
 from sign.engines.spark.shared_folder import Shared, SharedFolder
+from sign.errors import SignError
 from sign.graph.csr import CSR, Array, Floats
 from sign.graph.matrix import Matrix
 from sign.operators.base import ONE_PRODUCT, Polynomial
@@ -41,6 +42,10 @@ def powers(diffusion: Diffusion, folder: SharedFolder, count: int, width: int, t
 
 def _column_powers(diffusion: Diffusion, blocks: "_Blocks", columns: slice, used: Shared | None) -> Iterator[Block]:
     """Yield all powers of some columns."""
+    if diffusion.operator.recurrent:
+        raise SignError(
+            f"engine.plan=blocks: {diffusion.operator.name} needs two hops at a time; use engine.plan=columns"
+        )
     polynomial, width = diffusion.operator.polynomial, columns.stop - columns.start
     normalized = polynomial is not None and polynomial.normalized
 
