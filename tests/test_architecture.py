@@ -20,7 +20,7 @@ CALLERS = {
     "diffusion": {"training", "experiments", "engines"},  # engines read features that are scaled block by block
     "datasets": {"diffusion", "experiments"},  # run.json records the digest of the user's own files
     "store": {"diffusion"},
-    "engines": {"diffusion", "operators"},  # an operator is applied with the product of an engine
+    "engines": {"diffusion", "operators", "training"},  # operators use its product, training keeps to its memory
     "operators": {"diffusion", "engines"},
 }
 

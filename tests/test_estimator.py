@@ -43,7 +43,7 @@ def communities(y: Any = None, seed: int = 0, **options: Any) -> Graph:
     rng = np.random.default_rng(seed)
     community = np.repeat([0, 1], 20)
     pairs = [(i, j) for i in range(40) for j in range(i) if community[i] == community[j] and rng.random() < 0.3]
-    x = 2 * community[:, None] + rng.standard_normal((40, 4))
+    x = 4 * community[:, None] + rng.standard_normal((40, 4))
     splits = {"train": np.arange(0, 40, 2), "val": np.arange(1, 40, 4), "test": np.arange(3, 40, 4)}
     return Graph.from_edges(np.array(pairs), x, community if y is None else y, **{**splits, **options})
 

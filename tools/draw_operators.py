@@ -1,7 +1,7 @@
 """Draw what each operator does on a small graph: ``python tools/draw_operators.py`` writes docs/images/operators.svg.
 
 One node of a small graph is chosen, and every node is filled by its weight in that node's row of B: how much its
-features contribute to the result. The operators are those of ``conf/operator``.
+features contribute to the result. The operators are those of ``conf/operator``, but for ``NOT_DRAWN``.
 """
 
 import sys
@@ -33,6 +33,14 @@ TITLES = {
     "clique": "cliques of four",
     "four_cycle": "four-cycles",
     "non_backtracking": "walks that never turn back",
+}
+NOT_DRAWN = {
+    "attention": "its weights are learned from labels",
+    "gaussian": "edges of the graph have no features",
+    "temporal": "edges of the graph have no times",
+    "chebyshev": "its first power is the matrix that it is a polynomial of",
+    "jacobi": "its first power is the matrix that it is a polynomial of",
+    "monomial": "its first power is the matrix that it is a polynomial of",
 }
 WIDTH, HEIGHT, COLUMNS = 240, 142, 3
 # Readable on light and dark backgrounds, because the picture cannot know which one it is on.

@@ -5,8 +5,9 @@ import pytest
 from common.paths import REPOSITORY
 
 
-def test_every_operator_is_drawn() -> None:
-    assert draw_operators.TITLES.keys() == {file.stem for file in (REPOSITORY / "conf" / "operator").glob("*.yaml")}
+def test_every_operator_is_drawn_or_there_is_a_reason() -> None:
+    operators = [file.stem for file in (REPOSITORY / "conf" / "operator").glob("*.yaml")]
+    assert sorted([*draw_operators.TITLES, *draw_operators.NOT_DRAWN]) == sorted(operators)
 
 
 def test_the_picture_of_the_documentation_is_up_to_date() -> None:
