@@ -6,8 +6,8 @@ from sign.runs import CONFIG
 
 TEXT = """# A model of SIGN
 
-`{file}` takes rows of {columns} float32 values, one per node: the hops {hops} side by side, {features} columns each,
-scaled as `model.json` says. It returns {output}: one column for each of {classes} {kind}, named there.
+`{file}` takes rows of {columns} float32 values, one per node: side by side the hops {hops},
+each with the number of its columns, scaled as `model.json` says. It returns {output}: one column for each of {classes} {kind}, named there.
 
 Rows of the nodes of a graph, as the model takes them, are written by
 
@@ -41,9 +41,8 @@ def readme(model: TrainedModel, request: Export) -> str:
     template = ONNX if request.format == "onnx" else TORCH
     return TEXT.format(
         file=request.file,
-        columns=len(model.hops) * model.features,
-        features=model.features,
-        hops=", ".join(f"`{hop}`" for hop in model.hops),
+        columns=model.columns,
+        hops=", ".join(f"`{hop}` ({columns})" for hop, columns in model.hops.items()),
         output=request.output,
         classes=model.classes,
         kind="labels" if model.multilabel else "classes",
