@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from common.services import fail_if_expected
+from hydra.core.hydra_config import HydraConfig
 from hypothesis import HealthCheck, settings
 
 from sign.config.configure import compose, configure
@@ -38,6 +39,13 @@ def quiet_library() -> Iterator[None]:
     yield
     logger.handlers[:] = handlers
     logger.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def no_running_command() -> Iterator[None]:
+    """Forget the configuration of a command that ran in this process."""
+    yield
+    HydraConfig.instance().cfg = None
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ def attempt(
         ("train tuned=cora_sgin", "tuned=cora_sgin: no such choice; did you mean cora_sgcn, cora_sign"),
         ("train -m hparams_search=tep", "hparams_search=tep: no such choice; did you mean tpe?"),
         ("train -m experiment=flickr_sign_41", "experiment=flickr_sign_41: no such choice; did you mean"),
-        ("train -m model=sign,sgn", "model=sgn: no such choice; did you mean sgcn, sign"),
+        ("train -m model=sign,sgn", "model=sgn: no such choice; did you mean sagn, sgcn, sign"),
         ("train -m seed=0,1 model.dropuot=0.3", "model.dropuot: there is no such setting; did you mean model.dropout?"),
         ("train operator@model.operators.s=heta", "operator=heta: no such choice; did you mean heat?"),
         ("describe dataset=corra", "dataset=corra: no such choice; did you mean cora?"),

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
         np.save(tmp_path / LABELS.format(split=split), LABELS_OF[split])
         np.save(tmp_path / ROWS.format(scope="full", split=split), ROWS_OF[split])
     source = {"scope": "full", "features": "a", "scaling": "none", "inductive": False}
-    scope = {"name": "full", "nodes": 4, "features": 3, "splits": SPLITS, "source": source}
+    scope = {"name": "full", "nodes": 4, "features": 3, "splits": SPLITS, "source": source, "labels": "b"}
     description = {
         **{"name": "x", "summary": "4 nodes", "classes": 2, "multilabel": False, "dtype": "float32"},
         **{"scopes": [scope], "feature_scaling": FeatureScaling("none").to_plain()},

@@ -1,5 +1,6 @@
 """Commands in forked processes: the libraries are imported once, and a process can be killed at any moment."""
 
+import atexit
 import importlib
 import json
 import os
@@ -176,6 +177,7 @@ def _run_worker(request: dict[str, Any]) -> NoReturn:
 
     GlobalHydra.instance().clear()
     HydraConfig.instance().cfg = None
+    atexit._clear()  # exit functions of the campaign, one of which removes its folder
     run_worker(request)
 
 

@@ -54,15 +54,15 @@ def test_it_equals_the_branches_one_by_one_in_weights_outputs_and_updates(
         activation=activation, batch_norm=batch_norm, inception_layers=layers[0], classification_layers=layers[1]
     )
     torch.manual_seed(0)
-    ours = settings.network({f"h{hop}": width for hop, width in enumerate(widths)}, 2)
+    ours = settings.network({f"h{hop}": width for hop, width in enumerate(widths)}, 2).double()  # batch norm amplifies
     torch.manual_seed(0)
     branches, classifier = branch_by_branch(settings, widths, 2)
-    theirs = nn.ModuleList([*branches, classifier])
+    theirs = nn.ModuleList([*branches, classifier]).double()
     count = [sum(parameter.numel() for parameter in each.parameters()) for each in (ours, theirs)]
     assert count[0] == count[1]
     optimisers = [torch.optim.SGD(each.parameters(), 0.1) for each in (ours, theirs)]
     for _ in range(3):
-        rows = torch.randn(7, sum(widths))
+        rows = torch.randn(7, sum(widths), dtype=torch.float64)
         hops = rows.split(widths, dim=1)
         codes = torch.cat([branch(hop) for branch, hop in zip(branches, hops, strict=True)], 1)
         outputs = ours(rows), classifier(codes)

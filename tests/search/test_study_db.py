@@ -219,9 +219,9 @@ sys.path[:0] = {path!r}
 from common.search import SPACE, Silent, command
 from sign.search.study_db import StudyDB
 from sign.search.scheduler import Scheduler
-from sign.search.slots import make_slots
+from sign.search.slots import SlotPool, make_slots
 db = StudyDB(Path({folder!r}), "joined", SPACE, 8, {server!r})
-Scheduler(db, make_slots(2, None, "cpu"), command(lambda n: ["seconds=0.3"]), Silent()).run()
+Scheduler(db, SlotPool(make_slots(2, None, "cpu")), command(lambda n: ["seconds=0.3"]), Silent()).run()
 """
 
 

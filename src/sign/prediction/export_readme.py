@@ -7,7 +7,8 @@ from sign.runs import CONFIG
 TEXT = """# A model of SIGN
 
 `{file}` takes rows of {columns} float32 values, one per node: side by side the hops {hops},
-each with the number of its columns, scaled as `model.json` says. It returns {output}: one column for each of {classes} {kind}, named there.
+each with the number of its columns, scaled as `model.json` says. It returns {output}:
+one column for each of {classes} {kind}, named there.
 
 Rows of the nodes of a graph, as the model takes them, are written by
 

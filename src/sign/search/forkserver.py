@@ -146,7 +146,7 @@ def run_worker(request: dict[str, Any]) -> NoReturn:
     except SystemExit as end:
         code = end.code or 0
         if not isinstance(code, int):
-            print(code, file=sys.stderr)
+            os.write(2, f"{code}\n".encode())  # as the interpreter does
             code = 1
     except BaseException:
         traceback.print_exc()

@@ -8,7 +8,7 @@ import pytest
 from sign.datasets.synthetic.communities import Communities
 from sign.engines.base import Diffusion
 from sign.engines.local.engine import LocalEngine
-from sign.engines.powers import as_stored, powers
+from sign.engines.powers import powers
 from sign.engines.spark.block_tasks import stream
 from sign.engines.spark.columns import ColumnTask, SharedMatrix
 from sign.engines.spark.records import Record, pack
@@ -41,14 +41,14 @@ def test_a_task_yields_the_bits_of_the_local_engine(operator: Operator, dtype: s
     diffusion = Diffusion(operator, operator.matrix(graph), graph.features, rows, {1, 3}, used, dtype)
     halves = (slice(0, 100), slice(100, 150))
     records = [pack(Record(5, other=7, first=h.start, values=graph.features[h, 5:12])) for h in halves]
-    result = {power: np.empty((len(used), 7), dtype) for power in (1, 3)}
+    result = {power: np.empty((len(used), 7), np.float32) for power in (1, 3)}
     for record in stream(task_of(diffusion, tmp_path)(iter(records))):
         assert record.key == 5
-        values = record.floats(7, dtype)
+        values = record.floats(7)
         result[record.kind][record.first : record.first + len(values)] = values
     x = np.ascontiguousarray(graph.features[:, 5:12])
     for power, expected in powers(diffusion, x, LocalEngine(threads=1).product):
-        assert (result[power] == as_stored(expected[used], dtype)).all()
+        assert (result[power] == expected[used]).all()
 
 
 def test_columns_of_two_tasks_are_refused(tmp_path: Path) -> None:

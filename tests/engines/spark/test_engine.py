@@ -38,11 +38,13 @@ from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.attention import Attention
 from sign.operators.base import Operator, Product
+from sign.operators.chebyshev_basis import ChebyshevBasis
 from sign.operators.clique import CliqueAdjacency
 from sign.operators.directed import DirectedAdjacency
 from sign.operators.four_cycle import FourCycleAdjacency
 from sign.operators.gaussian import GaussianKernel
 from sign.operators.heat import HeatKernel
+from sign.operators.jacobi import JacobiBasis
 from sign.operators.laplacian import Laplacian
 from sign.operators.non_backtracking import NonBacktrackingWalks
 from sign.operators.ppr import PersonalizedPageRank
@@ -71,6 +73,14 @@ class Own(Operator):
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
         return np.maximum(product(matrix, self.factor * product(matrix, x)), 0)
+
+
+@dataclass(frozen=True)
+class Faint(Operator):
+    """An operator whose results are far smaller than the features."""
+
+    def matrix(self, graph: Graph) -> Matrix:
+        return Matrix(graph.undirected, left=np.full(graph.nodes, 1e-9, np.float32))
 
 
 OPERATORS: dict[str, Operator] = {
@@ -107,7 +117,7 @@ def a_graph() -> Graph:
 
 
 def hops_of(engine: Engine, folder: Path, operators: dict[str, Operator], **store: Any) -> Hops:
-    powers = {letter: (operator, 2 if letter in "ps" else 1) for letter, operator in operators.items()}
+    powers = {letter: (operator, 2 if letter in "psbj" else 1) for letter, operator in operators.items()}
     return diffuse(classification_of(a_graph()), powers, engine, Store(str(folder), **store))
 
 
@@ -117,6 +127,9 @@ def assert_same(found: Hops, expected: Hops, tolerance: float = 2e-5) -> None:
         assert ours.shape == theirs.shape
         scale = np.abs(theirs).max()
         np.testing.assert_allclose(ours, theirs, atol=tolerance * scale, rtol=tolerance, err_msg=name)
+
+
+RECURRENT: dict[str, Operator] = {"b": ChebyshevBasis(), "j": JacobiBasis()}  # whose powers need the two before
 
 
 def everything_passes(engine: SparkEngine, subtests: Any, tmp_path: Path) -> None:
@@ -132,7 +145,7 @@ def everything_passes(engine: SparkEngine, subtests: Any, tmp_path: Path) -> Non
 
 
 def test_every_shipped_operator_is_tried_on_spark() -> None:
-    assert set(shipped_operators()) <= {type(operator) for operator in OPERATORS.values()}
+    assert set(shipped_operators()) <= {type(operator) for operator in (OPERATORS | RECURRENT).values()}
 
 
 @needs_spark
@@ -145,6 +158,12 @@ def test_an_embedded_master(subtests: Any, tmp_path: Path, caplog: pytest.LogCap
 
     everything_passes(make(plan="blocks", blocks=2), subtests, tmp_path / "blocks")
     everything_passes(make(plan="columns"), subtests, tmp_path / "columns")
+    with subtests.test("columns: powers that need the two before"):
+        expected = hops_of(LocalEngine(), tmp_path / "recurrent", RECURRENT)
+        assert_same(hops_of(make(plan="columns"), tmp_path / "columns" / "recurrent", RECURRENT), expected)
+    refused = pytest.raises(SignError, match=r"needs two hops at a time; use engine.plan=columns")
+    with subtests.test("blocks: powers that need the two before are refused"), refused:
+        hops_of(make(plan="blocks", blocks=2), tmp_path / "blocks" / "recurrent", RECURRENT)
     few = {"p": OPERATORS["p"]}
     with subtests.test("the plan is chosen by size, and announced"):
         caplog.clear()
@@ -233,6 +252,10 @@ def test_a_cluster(subtests: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
                     engine = make(plan=plan, path="viewfs://sign/shared", width=12, blocks=2)
                     found = hops_of(engine, tmp_path / "remote" / plan, few, dtype="float16")
                     assert_same(found, expected, 2e-3)
+            for plan in ("columns", "blocks"):
+                lost = pytest.raises(SignError, match=r"the largest value is .* precision is lost")
+                with subtests.test(f"{plan}: half precision that loses all values is refused"), lost:
+                    hops_of(make(plan=plan), tmp_path / "faint" / plan, {"p": Faint()}, dtype="float16")
             with subtests.test("a worker is killed in the middle of a job"):
                 a_worker_is_killed(make(plan="blocks", blocks=3), workers[0], shared, tmp_path)
         finally:

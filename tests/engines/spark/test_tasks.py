@@ -60,13 +60,13 @@ def test_blocks_make_the_polynomial_of_the_local_engine(
         state = [pack(Record(key, CURRENT, values=graph.features[a:b])) for key, (a, b) in enumerate(spans)]
         for number in range(1, len(terms)):
             current = [batch for batch in state if next(stream(iter([batch]))).kind == CURRENT]
-            sums = Multiply(bounds, None, width, 1)(shuffled(iter([*pieces, *current])))
+            sums = Multiply(bounds, None, width, 1, "float32")(shuffled(iter([*pieces, *current])))
             combine = Combine(bounds, width, terms, number, False, "float32")
             state = list(combine(shuffled(iter([*sums, *state]))))
         used = shared.share(rows, "used")
         found = np.concatenate(
             [np.empty((0, width), np.float32)]
-            + [r.floats(width) for r in stream(Choose(bounds, used, width, "float32")(shuffled(iter(state))))]
+            + [r.floats(width) for r in stream(Choose(bounds, used, width)(shuffled(iter(state))))]
         )
     expected = apply_polynomial(np.array(terms), matrix, graph.features, LocalEngine(threads=1).product)
     np.testing.assert_allclose(found, expected[rows], rtol=1e-4, atol=1e-4)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sign.engines.local.engine import LocalEngine
+from sign.engines.powers import as_stored
 from sign.engines.spark.records import Record, pack, pieces, unpack
 from sign.engines.spark.shared_folder import Shared, open_shared
 from sign.graph.csr import CSR, Array, Floats
@@ -82,6 +83,7 @@ class Multiply:
     mask: Shared | None
     width: int
     threads: int
+    dtype: str  # the features are rounded to it first
 
     def __call__(self, batches: Batches) -> Batches:
         """Collect the features of a range, then multiply piece by piece."""
@@ -91,7 +93,7 @@ class Multiply:
             for number, record in enumerate(records):
                 if record.kind == CURRENT:
                     values = record.floats(self.width)
-                    x[record.first : record.first + len(values)] = values
+                    x[record.first : record.first + len(values)] = as_stored(values, self.dtype)
                 else:
                     yield from self._sums(record, number, x, mask)
 
@@ -123,7 +125,8 @@ class Combine:
     """The state and the sums of a range ▶ the next state: term ``number`` of a polynomial is added.
 
     The terms are T₁ = M T₀ and Tₖ = 2 M Tₖ₋₁ - Tₖ₋₂, as in ``sign.operators.chebyshev.apply_polynomial``. The last
-    one leaves the result, rounded as the store rounds it.
+    one leaves the result. State and product are of terms that are rounded to ``dtype``, as the store rounds the power
+    before, T₀; other terms are not.
     """
 
     bounds: Array
@@ -149,7 +152,7 @@ class Combine:
                 if record.kind == SUMS:
                     product[record.numbers("rows")] += values
                 elif record.kind in state:
-                    state[record.kind][record.first : record.first + len(values)] = values
+                    state[record.kind][record.first : record.first + len(values)] = as_stored(values, self.dtype)
             for kind, array in self._next(product, state).items():
                 for part in pieces(len(array), 4 * self.width):
                     yield pack(Record(key, kind, first=part.start, values=array[part]))
@@ -174,9 +177,6 @@ class Combine:
             return {CURRENT: product, BEFORE: state[CURRENT], TOTAL: total}
         if self.normalized:
             total /= total[:, -1:].copy()  # the next power begins with a column of ones, too
-        if self.dtype != "float32":
-            with np.errstate(over="ignore"):  # the caller checks that values are finite
-                total[:] = total.astype(self.dtype)
         return {CURRENT: total}
 
 
@@ -187,7 +187,6 @@ class Choose:
     bounds: Array
     used: Shared | None
     width: int
-    dtype: str
 
     def __call__(self, batches: Batches) -> Batches:
         """Choose record by record."""
@@ -195,9 +194,9 @@ class Choose:
         for record in stream(batches):
             values, start = record.floats(self.width), int(self.bounds[record.key] + record.first)
             if used is None:
-                yield pack(Record(record.key, first=start, values=values.astype(self.dtype, copy=False)))
+                yield pack(Record(record.key, first=start, values=values))
                 continue
             first, last = np.searchsorted(used, (start, start + len(values)))
             if first < last:
-                chosen = values[used[first:last] - start].astype(self.dtype)
+                chosen = values[used[first:last] - start]
                 yield pack(Record(record.key, first=int(first), values=chosen))

@@ -55,13 +55,15 @@ def _column_powers(diffusion: Diffusion, blocks: "_Blocks", columns: slice, used
 
     blocks.width = width + normalized
     blocks.put(features)
+    dtype = "float32"  # of the features; every power is rounded to that of the store before the next is computed
     for power, rows in diffusion.rows.items():
         if polynomial is None:
-            blocks.apply(diffusion, rows)
+            blocks.apply(diffusion, dtype, rows)
         else:
-            blocks.multiply(polynomial, diffusion.dtype, rows)
+            blocks.multiply(polynomial, dtype, rows)
+        dtype = diffusion.dtype
         if power in diffusion.wanted:
-            for first, values in blocks.get(used, diffusion.dtype):
+            for first, values in blocks.get(used):
                 yield Block(power, slice(first, first + len(values)), columns, values[:, :width])
 
 
@@ -117,17 +119,17 @@ class _Blocks:
                     values = read(slice(first + part.start, first + part.stop))
                     sink(Record(key, CURRENT, first=part.start, values=values))
 
-    def get(self, used: Shared | None, dtype: str) -> Iterator[tuple[int, Floats]]:
-        """Yield the used rows of the state, as the store has them: the position of the first, and values."""
-        choose = Choose(self.bounds, used, self.width, dtype)
+    def get(self, used: Shared | None) -> Iterator[tuple[int, Floats]]:
+        """Yield the used rows of the state: the position of the first, and values."""
+        choose = Choose(self.bounds, used, self.width)
         state = self.folder.table(self._state)
         self._write(state.mapInArrow(lambda batches: choose(batches), DDL), "chosen")
         for record in self.folder.records("chosen"):
-            yield record.first, record.floats(self.width, dtype)
+            yield record.first, record.floats(self.width)
         self.folder.remove("chosen")
 
     def multiply(self, polynomial: Polynomial, dtype: str, rows: Array | None) -> None:
-        """Replace the state x by B x, for B a polynomial of the matrix."""
+        """Replace the state x, rounded to ``dtype``, by B x, for B a polynomial of the matrix."""
         terms = (*polynomial.terms, 0.0)[: max(len(polynomial.terms), 2)]
         mask = None
         if rows is not None:
@@ -135,11 +137,10 @@ class _Blocks:
             wanted[rows] = True
             mask = self.folder.share(wanted, "mask")
         for number in range(1, len(terms)):
-            last = number == len(terms) - 1
-            normalized, kept = last and polynomial.normalized, dtype if last else "float32"
-            self._product(mask, Combine(self.bounds, self.width, terms, number, normalized, kept))
+            normalized, before = number == len(terms) - 1 and polynomial.normalized, dtype if number == 1 else "float32"
+            self._product(mask, Combine(self.bounds, self.width, terms, number, normalized, before))
 
-    def apply(self, diffusion: Diffusion, rows: Array | None) -> None:
+    def apply(self, diffusion: Diffusion, dtype: str, rows: Array | None) -> None:
         """Do the same for an operator whose polynomial is unknown: the driver holds all rows."""
 
         def product(matrix: Matrix, x: Floats, /, *, out: Floats | None = None) -> Floats:
@@ -147,12 +148,13 @@ class _Blocks:
             self.multiply(ONE_PRODUCT, "float32", rows)
             return self._load()
 
-        result = diffusion.operator.apply(diffusion.matrix, self._load(), product)
-        self.put(lambda part: as_stored(result[part], diffusion.dtype).astype(np.float32))
+        x = as_stored(self._load(), dtype).astype(np.float32, copy=False)
+        result = diffusion.operator.apply(diffusion.matrix, x, product)
+        self.put(lambda part: result[part].astype(np.float32, copy=False))
 
     def _load(self) -> Floats:
         x = arrays.empty((int(self.bounds[-1]), self.width), np.float32)
-        for first, values in self.get(None, "float32"):
+        for first, values in self.get(None):
             x[first : first + len(values)] = values
         return x
 
@@ -160,7 +162,7 @@ class _Blocks:
         """Compute one product and the next term of the polynomial, which become the state."""
         count = len(self.bounds) - 1
         state = self.folder.table(self._state)
-        multiply = Multiply(self.bounds, mask, self.width, self.threads)
+        multiply = Multiply(self.bounds, mask, self.width, self.threads, combine.dtype)
         current = state.where(state.kind == CURRENT)
         sums = by_key(self.folder.table("pieces").union(current), count).mapInArrow(
             lambda batches: multiply(batches), DDL

@@ -13,7 +13,6 @@ import numpy as np
 
 from sign.engines.base import Block, Diffusion
 from sign.engines.local.engine import LocalEngine
-from sign.engines.powers import as_stored
 from sign.engines.powers import powers as by_power
 from sign.engines.spark.records import DDL, Record, pack, pieces, unpack
 from sign.engines.spark.shared_folder import Shared, SharedFolder, open_shared
@@ -47,7 +46,7 @@ def powers(diffusion: Diffusion, folder: SharedFolder, width: int, threads: int)
     hops.write.parquet(folder.address("hops"))
     for record in folder.records("hops"):
         columns = slice(record.key, min(record.key + width, diffusion.columns))
-        values = record.floats(columns.stop - columns.start, diffusion.dtype)
+        values = record.floats(columns.stop - columns.start)
         yield Block(record.kind, slice(record.first, record.first + len(values)), columns, values)
 
 
@@ -102,8 +101,10 @@ class ColumnTask:
         product = LocalEngine(threads=self.threads).product
         for power, values in by_power(diffusion, x, product, overwrite=True):
             for part in pieces(len(values) if used is None else len(used), 4 * values.shape[1]):
-                own = as_stored(values[part if used is None else used[part]], self.dtype)
-                yield pack(Record(start, kind=power, first=part.start, values=own))
+                # not rounded: the store checks that its type can hold the values
+                yield pack(
+                    Record(start, kind=power, first=part.start, values=values[part if used is None else used[part]])
+                )
 
 
 def _collect(batches: Iterator[Any], nodes: int) -> tuple[int, Floats]:
