@@ -10,6 +10,12 @@ from sign.reproduction.experiments import COMPARED, GRAPHS, MODELS, cell_plan, o
 from sign.reproduction.reproduce import Reproduction
 
 
+def test_every_run_is_logged_by_the_tracker_that_is_chosen(tmp_path: Path) -> None:
+    for tracker, kind in (("csv", "NoTracker"), ("wandb", "WandB")):
+        plan = cell_plan("flickr_sign_200", requested(tmp_path, "table=ablation", f"tracker={tracker}"))
+        assert plan.cfg.logger["_target_"].endswith(f".{kind}")
+
+
 def test_cells_of_the_graphs_table_are_distinct_series(tmp_path: Path) -> None:
     request = requested(tmp_path, "table=graphs")
     folders = {cell_plan(f"cora:{model}", request).series.folder for model in MODELS}

@@ -52,7 +52,7 @@ def cell_plan(experiment: str, request: Request, *changes: str) -> SeriesPlan:
     folders = [f"paths.{name}={getattr(request, name)}" for name in ("data_dir", "store_dir", "output_dir")]
     graph, _, system = experiment.partition("/")
     runs = DEBIAN_RUNS if system and GRAPHS[graph][0] == "debian" and not request.runs else request.seeds
-    series = [f"runs={runs}", "job_type=reproduce", f"logger={request.logger}"]
+    series = [f"runs={runs}", "job_type=reproduce", f"logger={request.tracker}"]
     cfg = compose(*overrides_of(experiment, request.smoke), *series, *changes, *folders, *request.settings)
     with open_dict(cfg):
         cfg.experiment = None if {":", "/"} & {*experiment} else experiment

@@ -22,7 +22,8 @@ class Request(Validated):
     """Tables and figures, and how their cells are trained.
 
     ``datasets`` are those of the triangle figure, in place of the paper's; ``scale`` is that of the generated graphs
-    that replace unavailable ones in the timing table; ``settings`` are overrides for every run.
+    that replace unavailable ones in the timing table; ``tracker`` logs every run; ``settings`` are overrides for every
+    run.
     """
 
     table: Literal[TableName, "all", "smoke"] | None
@@ -30,7 +31,7 @@ class Request(Validated):
     datasets: tuple[Dataset, ...]
     runs: Annotated[int | None, Range(1)]
     scale: Annotated[float, Range(1e-6, 1)]
-    logger: Literal["csv", "wandb"]
+    tracker: Literal["csv", "wandb"]
     settings: tuple[str, ...]
     data_dir: str
     store_dir: str
