@@ -1,6 +1,7 @@
 """The peak is that of memory that is needed; mapped pages of files are counted apart."""
 
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,10 @@ def test_what_was_needed_between_two_looks_is_sampled() -> None:
     memory_peak.watch()
     before, _ = peaks()
     array = np.ones(SIZE // 8)
-    while memory_peak._peak.needed < before + 0.9 * SIZE:  # type: ignore[union-attr]  # by the thread
-        array += 1
+    enough, deadline = before + 0.9 * SIZE, time.monotonic() + 60
+    while memory_peak._peak.needed < enough and time.monotonic() < deadline:  # type: ignore[union-attr]
+        array += 1  # until the thread has looked
+    assert memory_peak._peak.needed >= enough  # type: ignore[union-attr]
     del array
 
 
