@@ -3,65 +3,32 @@
 A run as ``src/train.py`` does it, with callbacks, checkpoints, loggers and evaluation, takes turns with a plain
 PyTorch loop over the same network and the same rows (shuffled indices, Adam, validation loss and accuracy every
 epoch, as in PyG's ``examples/sign.py``). Seconds of a whole epoch, and how many times longer the run took.
-``--parts`` shows what the parts of a run cost.
+``--parts`` shows what the parts of a run cost. For rows that memory does not hold, see ``out_of_core.py``.
 """
 
 import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import torch
-from pytorch_lightning.loggers import Logger
+from epochs import run_with_ticks
 from torch.nn.functional import cross_entropy
 
 from sign.config.configure import compose, configure
 from sign.config.settings import Settings
-from sign.experiments.run import prepare, run
-from sign.runs import Run
+from sign.experiments.run import prepare
 from sign.system.console import console
-from sign.tracking.base import NoTracker, RunInfo, Tracker
+from sign.tracking.base import NoTracker, Tracker
 from sign.tracking.wandb import WandB
 from sign.training import fit
 from sign.training.datamodule import SIGNDataModule
 from sign.training.task import SIGNTask
-
-
-class Ticker(Logger):
-    """Notes when each epoch is logged."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ticks: list[float] = []
-
-    name = version = "ticker"
-
-    def log_hyperparams(self, *_: Any, **__: Any) -> None:
-        pass
-
-    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
-        if "val/loss" in metrics and "test/loss" not in metrics:
-            self.ticks.append(time.perf_counter())
-
-
-@dataclass(frozen=True)
-class Ticking(Tracker):
-    """Any tracker, with a ticker beside it."""
-
-    inner: Tracker
-    ticker: Ticker
-
-    def start(self, info: RunInfo) -> list[Logger]:
-        return [*self.inner.start(info), self.ticker]
-
-    def finish(self, loggers: list[Logger], run: Run, manifests: Sequence[Path]) -> None:
-        self.inner.finish(loggers[:-1], run, manifests)
 
 
 def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int) -> Settings:
@@ -84,9 +51,7 @@ def settings_of(folder: Path, asked: argparse.Namespace, batch: int, epochs: int
 
 def ours(settings: Settings, tracker: Tracker) -> float:
     """Seconds of an epoch of a run."""
-    ticker = Ticker()
-    run(replace(settings, tracker=Ticking(tracker, ticker)))
-    return (ticker.ticks[-1] - ticker.ticks[0]) / (len(ticker.ticks) - 1)
+    return statistics.fmean(run_with_ticks(settings, tracker)[1])
 
 
 def plain(settings: Settings, datamodule: SIGNDataModule, epochs: int, batch: int, evaluate: bool = True) -> float:

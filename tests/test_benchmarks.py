@@ -20,6 +20,12 @@ SMALL = Communities(nodes=300, edges=1200, features=7)
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # warnings of the peers
 
 
+@pytest.fixture(autouse=True)
+def siblings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Benchmarks import each other, as they do when they are run."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+
+
 def benchmark(name: str) -> Any:
     loader = SourceFileLoader(f"benchmark_{name}", str(BENCHMARKS / f"{name}.py"))
     module = ModuleType(loader.name)
@@ -72,6 +78,27 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     again = defaults.Bench("small", options)
     assert again.search()[0] == best
     assert again.measure("mlp", {}, seed=0) == metrics
+
+
+def test_out_of_core(tmp_path: Path) -> None:
+    out_of_core = benchmark("out_of_core")
+    options = SimpleNamespace(rows=500, hops=3, features=7, units=4, batch=64, epochs=2, share=1e5, patience=60)
+    out_of_core.write(tmp_path, options)
+    rows = out_of_core.MappedRows(tmp_path)
+    index = np.array([3, 1, 499])
+    assert rows[index][0].shape == (3, 21)
+    assert np.array_equal(rows[index][0][:, 14:], np.load(tmp_path / "hop2.npy")[index])
+    for name in out_of_core.CONTENDERS:
+        out_of_core.drop_from_cache(tmp_path)
+        result = out_of_core.contend(name, tmp_path, options)
+        assert len(result["seconds"]) == (2 if name in ("in memory", "row file") else 1)
+        assert result["share"] == 1
+
+
+def test_a_control_group_is_removed() -> None:
+    with benchmark("out_of_core").control_group(1 << 30) as group:
+        assert group is None or group.is_dir()  # not every process may make one
+    assert group is None or not group.exists()
 
 
 def test_samplers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 SOURCE = REPOSITORY / "src"
 LOCK = REPOSITORY / "requirements.lock"
 DISTRIBUTIONS = packages_distributions()
-LOCAL = {path.stem for folder in (SOURCE, REPOSITORY / "tests", REPOSITORY / "tools") for path in folder.iterdir()}
+LOCAL = {path.stem for name in ("src", "tests", "tools", "benchmarks") for path in (REPOSITORY / name).iterdir()}
 
 # Modules of the package that need an extra; everything else must work with the runtime dependencies.
 EXTRAS = {
