@@ -338,7 +338,8 @@ class SIGNClassifier:
             model = TrainedModel.load(folder)
         self.classes_ = np.array(model.class_names) if model.class_names else np.arange(model.classes)
         self.metrics_, self.run_folder_ = metrics, folder
-        self._model, self._settings = model, settings
+        self._model = model
+        self._settings = replace(settings, pseudo_labels=Run(folder).best_stage.pseudo_labels)
         return self
 
     @cached_property

@@ -1,8 +1,9 @@
 """Run folders and series, read back from disk without torch.
 
 A *run* is one training in a folder with ``run.json`` (its description), ``config.yaml``, ``metrics.csv`` (one row per
-epoch) and, once it is finished, ``metrics.json``, ``per_class.csv`` and, for single-label data, ``confusion.csv``. A
-*series* is one configuration trained with several seeds: a folder with one run folder per seed and ``series.json``.
+epoch) and, once it is finished, ``metrics.json``, ``per_class.csv`` and, for single-label data, ``confusion.csv``. With
+several stages, its folder contains one run folder for each stage after the first. A *series* is one configuration
+trained with several seeds: a folder with one run folder per seed and ``series.json``.
 """
 
 import os
@@ -30,6 +31,9 @@ THRESHOLDS = "thresholds.json"
 SMOOTHING = "smoothing.json"
 SERIES = "series.json"
 STUDY = "study.json"
+STAGES = "stages.json"
+STAGE = "stage{number}"  # folder of a later stage of self-training, within the run folder
+PSEUDO_LABELS = "pseudo_labels.npz"
 CHECKPOINTS = "checkpoints"
 MAX_SERIES_BYTES = 2**24  # of series.json: about 10,000 runs
 SCORES = {  # metrics of a split besides its loss, with their titles; data have those that are defined for them
@@ -70,6 +74,24 @@ class Run:
         """The final metrics; None while the run is not finished."""
         file = self.folder / METRICS
         return read_json(file) if os.path.lexists(file) else None
+
+    @property
+    def is_stage(self) -> bool:
+        """Whether the run is a later stage of another run."""
+        return bool(re.fullmatch(STAGE.format(number=r"\d+"), self.folder.name)) and (self.folder.parent / RUN).exists()
+
+    @property
+    def best_stage(self) -> "Run":
+        """The stage whose network and metrics are the result; the run itself if it has no later stages."""
+        file = self.folder / STAGES
+        number = read_json(file).get("best", 1) if file.is_file() else 1
+        return self if number == 1 else Run(self.folder / STAGE.format(number=number))
+
+    @property
+    def pseudo_labels(self) -> Path | None:
+        """The file of the predictions that a later stage was trained on."""
+        file = self.folder / PSEUDO_LABELS
+        return file if file.is_file() else None
 
     @property
     def last_checkpoint(self) -> Path | None:
@@ -147,8 +169,11 @@ class Series:
 
 
 def find_runs(folders: Iterable[Path]) -> list[Run]:
-    """All runs in or below ``folders``, in natural order; those of series and searches are included."""
-    return [Run(folder) for folder in _folders_with(RUN, folders)]
+    """All runs in or below ``folders``, in natural order; those of series and searches are included.
+
+    The later stages of a run are parts of it, and left out.
+    """
+    return [run for run in map(Run, _folders_with(RUN, folders)) if not run.is_stage]
 
 
 def find_series(folders: Iterable[Path]) -> list[Series]:

@@ -59,7 +59,7 @@ def test_rows_are_the_formula_with_the_labels_of_other_folds(
     hops = label_hops(graph, tmp_path_factory.mktemp("store"), operator)
     for split in SPLITS:
         seen = graph.induced_by_training() if inductive and split == "train" else graph
-        matrix, fold = applied(operator.resolve(inductive), seen), FOLDS.of(seen)
+        matrix, fold = applied(operator.resolve(inductive), seen), FOLDS.of(seen.nodes, seen.train)
         one_hot = np.eye(CLASSES)[seen.labels] if seen.labels.ndim == 1 else seen.labels.astype(float)
         for row, node in enumerate(seen.nodes_of(split)):
             visible = np.isin(np.arange(seen.nodes), seen.train) & (fold != fold[node])
@@ -90,7 +90,7 @@ def test_rows_of_a_fold_change_with_no_label_of_it(
     tmp_path_factory: pytest.TempPathFactory, graph: Graph, operator: Operator, inductive: bool
 ) -> None:
     graph, folder = with_labels(graph, inductive=inductive), tmp_path_factory.mktemp("store")
-    before, fold = label_rows(label_hops(graph, folder, operator), "train"), FOLDS.of(graph)
+    before, fold = label_rows(label_hops(graph, folder, operator), "train"), FOLDS.of(graph.nodes, graph.train)
     for number in range(FOLDS.folds):
         labels = np.where(fold == number, (graph.labels + 1) % CLASSES, graph.labels)
         changed = label_rows(label_hops(replace(graph, labels=labels), folder, operator), "train")
@@ -183,7 +183,7 @@ def test_a_subtracted_diagonal_would_leave_a_trace_that_folds_do_not() -> None:
     assert (fitted(subtracted, labels, subtracted) == labels).all()  # the class that is missing from the row
     nothing = np.array([], int)
     graph = replace(Communities(nodes=nodes, edges=10).load(), train=np.arange(nodes), val=nothing, test=nothing)
-    fold = LabelFolds(5, 0).of(graph)
+    fold = LabelFolds(5, 0).of(graph.nodes, graph.train)
     masked = np.stack([mean[node] @ (one_hot * (fold != fold[node])[:, None]) for node in range(nodes)])
     assert (fitted(masked, labels, masked) == labels).mean() < 0.45
 

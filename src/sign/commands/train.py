@@ -59,6 +59,8 @@ def print_run(settings: Settings, metrics: dict[str, float]) -> None:
     if settings.smoothing.enabled:
         raw = {name.removeprefix(RAW): value for name, value in metrics.items() if name.startswith(RAW)}
         console.print(score_table("before smoothing", raw))
+    if "stage" in metrics:
+        console.print(stage_table(metrics, settings.training.monitor))
     costs = Table(Column(style="dim"), Column(justify="right"), show_header=False)
     costs.add_row("parameters", f"{metrics['parameters']:,}")
     costs.add_row("epochs", f"{metrics['epochs']}")
@@ -77,6 +79,20 @@ def score_table(title: str, metrics: Mapping[str, float], splits: Sequence[str] 
         values = [metrics.get(f"{split}/{name}") for split in splits]
         if any(value is not None for value in values):
             table.add_row(label, *("" if value is None else f"{value:.4f}" for value in values))
+    return table
+
+
+def stage_table(metrics: Mapping[str, float], monitor: str) -> Table:
+    """The pseudo labels and the metrics of each stage of self-training."""
+    titles = {"pseudo_labels": "pseudo labels", monitor: monitor}
+    titles |= {f"{split}/accuracy": f"{split} accuracy" for split in ("val", "test")}
+    title = f"stages, of which {metrics['stage']:.0f} has the best {monitor}"
+    table = Table("stage", *(Column(name, justify="right") for name in titles.values()), title=title)
+    number = 1
+    while f"stage{number}/epochs" in metrics:
+        values = [metrics[f"stage{number}/{name}"] for name in titles]
+        table.add_row(str(number), f"{values[0]:,.0f}", *(f"{value:.4f}" for value in values[1:]))
+        number += 1
     return table
 
 

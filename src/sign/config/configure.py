@@ -38,6 +38,7 @@ from sign.engines.spark.engine import SparkEngine
 from sign.errors import FieldError, SignError
 from sign.models.architecture import Architecture
 from sign.operators.base import Operator
+from sign.runs import Run
 from sign.smoothing.base import Smoothing
 from sign.store.store import Store
 from sign.system.program import CONF, command_line
@@ -130,6 +131,7 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     store = build("store", Store, plain["store"])
     dataset = instantiate_section(cfg, "dataset", Dataset)
     smoothing = _smoothing(cfg, baseline, engine, dataset)
+    _check_stages(plain["training"]["stages"], baseline, dataset)
     if run:
         check_content(dataset, run)
     title = model["title"] or (baseline.name if baseline else _title(model["name"], powers))
@@ -154,7 +156,17 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
         search_metric=search_metric,
         baseline=baseline,
         smoothing=smoothing,
+        pseudo_labels=Run(run).pseudo_labels if run else None,
     )
+
+
+def _check_stages(stages: int, baseline: GraphModel | None, dataset: Dataset) -> None:
+    """Refuse self-training where there are no rows, or where training must not see nodes outside of the split."""
+    if stages > 1 and baseline:
+        raise FieldError("training.stages", stages, f"{baseline.name} is not trained on hops; use training.stages=1")
+    if stages > 1 and dataset.inductive:
+        rule = "trains on nodes that the inductive protocol hides; use dataset.inductive=false, or training.stages=1"
+        raise FieldError("training.stages", stages, rule)
 
 
 def _experiment(cfg: DictConfig, resumed: bool) -> str | None:

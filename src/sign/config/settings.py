@@ -49,6 +49,7 @@ class Settings:
     search_metric: ValidationMetric = "val/loss"  # what the command returns to a search or a sweep
     baseline: GraphModel | None = None  # the model, unless it is trained on hops
     smoothing: Smoothing = field(default_factory=NoSmoothing)  # of the predictions, after training
+    pseudo_labels: Path | None = None  # file of the predictions that a later stage is trained on
 
     @cached_property
     def architecture(self) -> Architecture:
@@ -74,7 +75,8 @@ class Settings:
         if self.baseline:
             raise SignError(f"model={self.model}: is trained on the graph itself and has no hops; use model=sign")
         scaling = self.config["scaling"]["features"]
-        return Precomputation(self.dataset, self.powers, self.engine, self.store, scaling, self.branches)
+        sources = self.dataset, self.powers, self.engine, self.store
+        return Precomputation(*sources, scaling, self.branches, self.pseudo_labels)
 
     @property
     def slug(self) -> str:

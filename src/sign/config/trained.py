@@ -1,5 +1,6 @@
 """The settings of a trained run, for another graph or on another machine."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def trained_settings(run: Path, cfg: DictConfig) -> Settings:
             f"run={run}: was trained on the graph {name} of a program, which no file has; "
             "name a graph, as in dataset=custom dataset.path=…"
         )
-    settings = configure(config, overrides=())
+    settings = replace(configure(config, overrides=()), pseudo_labels=Run(run).best_stage.pseudo_labels)
     if settings.baseline:
         raise SignError(
             f"run={run}: predictions of {settings.title} are not supported; its metrics.json has the metrics of all "

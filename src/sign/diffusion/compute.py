@@ -169,7 +169,7 @@ def _store_labels(
     """Store the diffused labels, fold by fold; return the seconds that each power took."""
     operator, seconds = labels.operator, dict.fromkeys(drafts, 0.0)
     matrix = operator.matrix_by(origin.graph, source.engine.count)
-    for own, x in parts(origin.graph, labels.folds, used):
+    for own, x in parts(origin, labels.folds, used):
         positions = own if used is None else np.searchsorted(used, own)
         rows, _ = needed_rows(operator, matrix, own, drafts, 0)
         diffusion = Diffusion(operator, matrix, x, rows, frozenset(drafts), own, source.store.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sign.engines.base import NodeRows
 from sign.errors import FieldError, SignError
+from sign.graph.classification import Origin
 from sign.graph.csr import Array, Floats
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
@@ -24,13 +25,13 @@ class LabelFolds(Validated):
     folds: Annotated[int, Range(2, 1000)]
     seed: Seed
 
-    def of(self, graph: Graph) -> Array:
-        """Return the fold of each node; ``folds`` stands for those outside of training.
+    def of(self, nodes: int, labelled: Array) -> Array:
+        """Return the fold of each of ``nodes`` nodes; ``folds`` stands for those that are not ``labelled``.
 
-        Folds depend on the number of training nodes and the seed, never on a label.
+        Folds depend on the number of labelled nodes and the seed, never on a label.
         """
-        fold = np.full(graph.nodes, self.folds, np.int64)
-        fold[graph.train] = np.random.default_rng(self.seed).permutation(len(graph.train)) % self.folds
+        fold = np.full(nodes, self.folds, np.int64)
+        fold[labelled] = np.random.default_rng(self.seed).permutation(len(labelled)) % self.folds
         return fold
 
 
@@ -122,7 +123,7 @@ class VisibleLabels:
         return block
 
 
-def parts(graph: Graph, folds: LabelFolds, used: NodeRows) -> Iterator[tuple[Array, VisibleLabels]]:
+def parts(origin: Origin, folds: LabelFolds, used: NodeRows) -> Iterator[tuple[Array, VisibleLabels]]:
     """Yield the used nodes in parts, with the labels that each part sees.
 
     Raises
@@ -130,16 +131,17 @@ def parts(graph: Graph, folds: LabelFolds, used: NodeRows) -> Iterator[tuple[Arr
     SignError
         If there is no label to see.
     """
-    if len(graph.train) < 2:
+    graph, (labelled, labels) = origin.graph, origin.labelled
+    if len(labelled) < 2:
         raise SignError(
-            f"{graph.name}: {len(graph.train)} training nodes have labels to diffuse, but the model reads label hops "
+            f"{graph.name}: {len(labelled)} training nodes have labels to diffuse, but the model reads label hops "
             f"(model.{LETTER}); give it a graph with labelled training nodes"
         )
-    fold = folds.of(graph)
+    fold = folds.of(graph.nodes, labelled)
     training = fold < folds.folds
     nodes = np.arange(graph.nodes) if used is None else used
     for number in range(folds.folds + 1):
         visible = training & (fold != number)
-        weight = len(graph.train) / max(int(visible.sum()), 1)
+        weight = len(labelled) / max(int(visible.sum()), 1)
         if len(own := nodes[fold[nodes] == number]):
-            yield own, VisibleLabels(graph.labels, graph.classes, visible, weight)
+            yield own, VisibleLabels(labels, graph.classes, visible, weight)

@@ -15,6 +15,7 @@ from sign.engines.base import Engine
 from sign.engines.progress import progress_bar
 from sign.graph.classification import NodeClassification
 from sign.graph.feature_scaling import FeatureScaling
+from sign.graph.pseudo_labels import PseudoLabels
 from sign.operators.base import Operator
 from sign.store.store import Store
 
@@ -41,6 +42,8 @@ class Precomputation:
         How features are scaled before diffusion: a method, or the scaling of a trained model.
     branches
         ``all``, or ``last`` to open only the highest power of each operator.
+    pseudo_labels
+        The file of predictions that serve as labels of further training nodes; None: there are none.
     """
 
     dataset: Dataset
@@ -49,13 +52,19 @@ class Precomputation:
     store: Store
     feature_scaling: str | FeatureScaling = "none"
     branches: str = "all"
+    pseudo_labels: Path | None = None
 
     def run(self) -> tuple[NodeClassification, Hops]:
         """Load the data set, compute the hops that the store lacks, and open all of them."""
         with self.engine.limits(Path(self.store.root)):
             classification = self.dataset.classification(self.feature_scaling)
         log.info("%s: %s", classification.name, classification.summary)
-        hops = diffuse(classification, self.powers, self.engine, self.store, self.branches)
+        powers = self.powers
+        if self.pseudo_labels:  # operators learn on labels alone
+            operators = _ready_operators(classification, powers, _store_of(classification, self.store))
+            powers = {letter: (operator, powers[letter][1]) for letter, operator in operators.items()}
+            classification = classification.with_pseudo_labels(PseudoLabels.load(self.pseudo_labels))
+        hops = diffuse(classification, powers, self.engine, self.store, self.branches)
         log.info("%s", hops)
         # nothing after needs the graph
         without_graph = [replace(scope, origin=None) for scope in classification.scopes]
@@ -70,8 +79,7 @@ def diffuse(
     ``branches="last"`` opens only the highest power of each operator, as S-GCN does, not the powers below it.
     """
     started = time.perf_counter()
-    if classification.store:
-        store = replace(store, root=str(classification.store), dtype=classification.dtype, rows="used")
+    store = _store_of(classification, store)
     arrays, rows, every = {}, {}, []
     total, totals = len(classification.scopes) * (1 + sum(power for _, power in powers.values())), Totals()
     with progress_bar("diffusion", total), engine.limits(Path(store.root)):
@@ -103,6 +111,13 @@ def diffuse(
         rows_saved=totals.rows_at_most - totals.rows_computed,
         learned=learned,
     )
+
+
+def _store_of(classification: NodeClassification, store: Store) -> Store:
+    """Return the store of exported hops where they are the data set, or else the given one."""
+    if not classification.store:
+        return store
+    return replace(store, root=str(classification.store), dtype=classification.dtype, rows="used")
 
 
 def _ready_operators(classification: NodeClassification, powers: Powers, store: Store) -> dict[str, Operator]:

@@ -46,6 +46,9 @@ def check_data(settings: Settings, classification: NodeClassification) -> None:
                 f"{name}={metric}: {title} is not defined for the validation labels of {classification.name}; "
                 f"choose one of {', '.join(metrics)}"
             )
+    if settings.training.stages > 1 and classification.multilabel:
+        rule = f"{classification.name} is multilabel, so no class of a node is the predicted one; use training.stages=1"
+        raise FieldError("training.stages", settings.training.stages, rule)
     rows, ranks = len(classification.labels["train"]), current_rank(settings.device).world_size
     if _batch_norm_of_rows(settings) and rows < 2 * ranks:
         raise SignError(

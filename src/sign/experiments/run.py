@@ -24,6 +24,7 @@ from sign.config.resume import run_folder_of
 from sign.config.settings import Settings
 from sign.experiments.preflight import check_checkpoint, check_data, check_settings
 from sign.experiments.propagate import propagate_labels, smooth
+from sign.experiments.stages import self_train
 from sign.runs import CHECKPOINTS, CONFIG, METRICS, RUN, Run
 from sign.system import memory_peak
 from sign.system.atomic_files import create_unique_folder, write_errors, write_json, write_text
@@ -67,6 +68,9 @@ def run(settings: Settings, data: NodeDataModule | None = None) -> dict[str, flo
     try:
         if task:
             metrics = train(settings, data, task, folder, loggers)
+            if settings.training.stages > 1 and not settings.pseudo_labels:
+                data.release()  # each stage has rows of its own
+                metrics = self_train(replace(settings, run_folder=folder), folder, metrics, run)
         else:
             assert isinstance(data, LabelDataModule)
             metrics = propagate_labels(settings, data, folder)
@@ -118,7 +122,9 @@ def choose_placement(settings: Settings, data: SIGNDataModule) -> Placement:
     free = free_bytes(data.device)
     free_rows = None if free is None else free * torch.float32.itemsize / data.dtype.itemsize
     room = Room.of(settings.engine.memory, current_rank(settings.device).devices, free_rows)
-    return broadcast(place(settings.training, data.row_bytes, room))
+    # a later stage may train on the rows of all splits
+    size = data.row_bytes * (2 if settings.training.stages > 1 else 1)
+    return broadcast(place(settings.training, size, room))
 
 
 def with_placement(settings: Settings, placement: Placement) -> Settings:
@@ -195,7 +201,9 @@ def run_info(settings: Settings, folder: Path) -> RunInfo:
     protocol = "inductive" if dataset.inductive else "transductive"
     trial = settings.config.get("trial")
     return RunInfo(
-        name=f"{dataset.name} {settings.title} seed {settings.seed}" + (f" trial {trial}" if trial is not None else ""),
+        name=f"{dataset.name} {settings.title} seed {settings.seed}"
+        + (f" trial {trial}" if trial is not None else "")
+        + (f" {folder.name}" if settings.pseudo_labels else ""),
         group=settings.group,
         job_type=settings.job_type,
         tags=[dataset.name, settings.title, protocol],

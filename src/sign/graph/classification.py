@@ -5,7 +5,7 @@ induced by the training nodes (``train``), validation and test rows on the whole
 about a held-out node reaches a training row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -18,20 +18,33 @@ from sign.graph.feature_scaling import FeatureScaling, choose_scaling
 from sign.graph.graph import SPLITS, Graph
 from sign.graph.node_digests import Digests, digest_features, digest_ids
 from sign.graph.profile import Profile, profile_of
+from sign.graph.pseudo_labels import PseudoLabels
 from sign.system.hashing import digest
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """The input of diffusion: a graph and the scaling of its features."""
+    """The input of diffusion: a graph, the scaling of its features, and predictions that serve as labels, if any do."""
 
     graph: Graph
     scaling: FeatureScaling
+    pseudo_labels: PseudoLabels | None = None
 
     @cached_property
     def node_digests(self) -> tuple[Digests, Digests]:
         """Hashes of the id and of the scaled features of each node."""
         return digest_ids(self.graph.node_ids, self.graph.nodes), digest_features(self.graph, self.scaling)
+
+    @cached_property
+    def labelled(self) -> tuple[Array, Array]:
+        """The nodes whose labels are known in training, and the labels of all nodes, of which no others may be read."""
+        graph, pseudo = self.graph, self.pseudo_labels
+        if pseudo is None:
+            return graph.train, graph.labels
+        labels = graph.labels.copy()
+        labels[pseudo.nodes] = pseudo.labels
+        labels[graph.train] = graph.labels[graph.train]
+        return np.union1d(graph.train, pseudo.nodes), labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +52,8 @@ class Scope:
     """The graph that hops are computed on, and the rows of the splits that use it.
 
     ``source`` is the part of the store's key that does not depend on the operator. Exported hops have no ``origin``:
-    no other hops can be computed. ``labels`` is the content hash of the training nodes and their labels.
+    no other hops can be computed. ``labels`` is the content hash of the nodes whose labels are known in training, and
+    of these labels.
     """
 
     name: str
@@ -55,11 +69,18 @@ class Scope:
     def used_nodes(self) -> Array | None:
         """The sorted nodes that are in some split; None if all are."""
         if self.nodes > 8 * sum(map(len, self.rows.values())):  # a mask would be larger than the rows themselves
-            return np.sort(np.concatenate([*self.rows.values()])).astype(np.int64)
+            return np.unique(np.concatenate([*self.rows.values()])).astype(np.int64)
         mask = np.zeros(self.nodes, np.bool_)
         for nodes in self.rows.values():
             mask[nodes] = True
         return None if mask.all() else np.flatnonzero(mask)
+
+    def with_pseudo_labels(self, pseudo: PseudoLabels) -> "Scope":
+        """Return the scope in which predictions serve as labels; those of another graph are left out."""
+        if pseudo.graph != self.source["adjacency"]:
+            return self
+        origin = self.origin and replace(self.origin, pseudo_labels=pseudo)
+        return replace(self, labels=f"{self.labels}-{digest(pseudo.nodes, pseudo.labels)}", origin=origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +106,19 @@ class NodeClassification:
     class_names: tuple[str, ...] = ()  # empty: classes are numbers
     feature_names: tuple[str, ...] = ()
     fill_values: tuple[float, ...] = ()  # means of the training nodes, where they replaced missing features
+
+    def with_pseudo_labels(self, pseudo: PseudoLabels) -> "NodeClassification":
+        """Return the classification whose training nodes include those that have pseudo labels.
+
+        Those of another graph are left out.
+        """
+        scope, *others = self.scopes
+        joined = scope.with_pseudo_labels(pseudo)
+        if joined is scope:
+            return self
+        nodes, labels = pseudo.join(scope.rows["train"], self.labels["train"])
+        joined = replace(joined, rows={**scope.rows, "train": nodes})
+        return replace(self, labels={**self.labels, "train": labels}, scopes=[joined, *others])
 
 
 def classification_of(graph: Graph, feature_scaling: str | FeatureScaling = "none") -> NodeClassification:

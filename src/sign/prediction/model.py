@@ -17,7 +17,7 @@ from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.operators.base import Operator
-from sign.runs import CHECKPOINTS
+from sign.runs import CHECKPOINTS, Run
 from sign.training.checkpoint_io import LEARNED, THRESHOLDS
 from sign.training.task import SIGNTask
 from sign.training.thresholds import DEFAULT, logit
@@ -55,7 +55,7 @@ class TrainedModel:
         SignError
             If the folder has no such checkpoint, or it is damaged.
         """
-        name = f"{checkpoint}.ckpt"
+        run, name = Run(run).best_stage.folder, f"{checkpoint}.ckpt"
         file = run / name if (run / name).is_file() else run / CHECKPOINTS / name
         if not file.is_file():
             raise SignError(f"run={run}: has no {CHECKPOINTS}/{file.name}; name the folder of a trained run")

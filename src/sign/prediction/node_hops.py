@@ -8,6 +8,7 @@ from sign.diffusion.precompute import diffuse
 from sign.graph.classification import NodeClassification, full_scope
 from sign.graph.csr import Array
 from sign.graph.graph import SPLITS, Graph
+from sign.graph.pseudo_labels import PseudoLabels
 from sign.prediction.model import TrainedModel
 
 SELECTED = "selected"  # the nodes to score, beside the splits of a scope
@@ -20,6 +21,8 @@ def hops_of(settings: Settings, model: TrainedModel, graph: Graph, nodes: Array)
     if np.isin(nodes, np.concatenate(list(trained.values()))).all():
         rows |= trained  # the rows that training stored
     scope = full_scope(graph, model.feature_scaling, rows)
+    if settings.pseudo_labels:
+        scope = scope.with_pseudo_labels(PseudoLabels.load(settings.pseudo_labels))
     classification = NodeClassification(
         graph.name, "", model.classes, model.multilabel, {}, [scope], model.feature_scaling
     )

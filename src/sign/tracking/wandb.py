@@ -149,7 +149,7 @@ class WandB(Tracker):
             config=info.config,
             job_type=info.job_type,
             mode=mode,
-            reinit="finish_previous",
+            reinit="create_new",
             settings=wandb.Settings(
                 init_timeout=timeout, login_timeout=timeout, finish_timeout=self.timeout, silent=True, console="off"
             ),

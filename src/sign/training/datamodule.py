@@ -63,6 +63,11 @@ class SIGNDataModule(NodeDataModule):
         """Serve the next run of a series, which differs in its seed only."""
         self.hops, self.seed = self.hops.again(), seed
 
+    def release(self) -> None:
+        """Free the rows that are held; ``setup`` opens them again."""
+        super().release()
+        del self.training_rows
+
     @property
     def row_bytes(self) -> int:
         """The size of all rows in memory."""

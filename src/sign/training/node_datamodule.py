@@ -43,6 +43,10 @@ class NodeDataModule(pl.LightningDataModule, ABC):
     def reuse(self, seed: int) -> None:
         """Serve the next run of a series, which differs in its seed only."""
 
+    def release(self) -> None:
+        """Free the rows that are held; ``setup`` opens them again."""
+        self.loaders.clear()
+
     @property
     @abstractmethod
     def seconds(self) -> float:

@@ -28,6 +28,9 @@ class Training(Validated):
 
     ``rows`` says where the rows of hops are held, and ``shuffle`` how those of an epoch are: each for itself, or in
     chunks, as a disk reads them. ``auto`` stands for what suits their size: :mod:`sign.training.placement`.
+
+    With several ``stages``, each stage after the first also trains on the nodes of which the stage before it predicted
+    a class with at least the probability ``confidence``.
     """
 
     learning_rate: Annotated[float, Range(0)]
@@ -38,6 +41,8 @@ class Training(Validated):
     monitor: ValidationMetric
     threshold: float | str = 0.5
     label_dropout: Probability = 0.0
+    stages: Annotated[int, Range(1, 99)] = 1
+    confidence: Annotated[float, Range(0, 1)] = 0.9
     shuffle: Literal["auto", "rows", "chunks"] = "auto"
     rows: Literal["auto", "device", "memory", "disk"] = "auto"
 
