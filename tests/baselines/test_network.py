@@ -8,7 +8,8 @@ from common.sampling import WHEEL
 from torch_geometric.nn import GCNConv, SAGEConv
 
 from sign.baselines.network import BatchNorm, GCNLayer, SAGELayer
-from sign.baselines.propagation import Propagation, SparseBlock
+from sign.baselines.propagation import Propagation
+from sign.baselines.sparse import SparseBlock
 from sign.graph.csr import CSR
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.testing import graph_of

@@ -13,13 +13,14 @@ from sign.baselines.batches import TrainingBatch
 from sign.baselines.graph_data import GraphData
 from sign.baselines.layered import LayeredBatches
 from sign.baselines.network import Network
-from sign.baselines.propagation import Propagation, SparseBlock
+from sign.baselines.propagation import Propagation
 from sign.baselines.samplers.asgcn import AdaptiveBatch, ASGCNSampler, Candidates
+from sign.baselines.sparse import Inputs, SparseBlock
 
 LOWEST = 1e-3  # score: every node can be drawn
 
 
-def scores(network: Network, features: Tensor) -> Tensor:
+def scores(network: Network, features: Inputs) -> Tensor:
     """Return the positive scores of some nodes."""
     return softplus(network.scores(features)).squeeze(1) + LOWEST
 
@@ -60,7 +61,7 @@ class AdaptiveProduct(Propagation):
     """
 
     def __init__(
-        self, block: SparseBlock, candidates: Candidates, features: Tensor, network: Network, variance_weight: float
+        self, block: SparseBlock, candidates: Candidates, features: Inputs, network: Network, variance_weight: float
     ) -> None:
         super().__init__(block)
         self.network, self.variance_weight = network, variance_weight
@@ -68,8 +69,9 @@ class AdaptiveProduct(Propagation):
         self.masses, self.probabilities = map(_float, (candidates.masses, candidates.probabilities[candidates.drawn]))
         self.drawn, self.draws = torch.from_numpy(candidates.drawn), candidates.draws
 
-    def product(self, h: Tensor) -> Tensor:
+    def product(self, h: Inputs) -> Tensor:
         """Return the estimate, and set the penalty."""
+        h = h.to_dense()  # of few nodes, and its product has a gradient for the scores
         if not len(self.drawn):
             return self.block @ h
         weights = self.masses * scores(self.network, self.features)

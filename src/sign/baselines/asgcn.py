@@ -33,10 +33,10 @@ class ASGCN(Baseline):
         """Return the network, with the function of the scores."""
         from torch import nn
 
-        from sign.baselines.network import GCNLayer, stack
+        from sign.baselines.network import GCNLayer, Linear, stack
 
         network = stack([GCNLayer] * len(self.sizes), features, classes, self)
-        network.scores = nn.Linear(features, 1)
+        network.scores = Linear(features, 1)
         nn.init.zeros_(network.scores.weight)  # all nodes are equal at first
         nn.init.zeros_(network.scores.bias)
         return network

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from sign.baselines.graph_data import GraphData
 from sign.baselines.network import Network
-from sign.baselines.propagation import Propagation, SparseBlock
+from sign.baselines.propagation import Propagation
 from sign.baselines.samplers.batches import Integers
+from sign.baselines.sparse import Inputs, SparseBlock
 
 
 @dataclass(eq=False)
@@ -22,7 +23,7 @@ class TrainingBatch:
     The loss is the sum of the losses of the targets times ``loss_weights``.
     """
 
-    inputs: Tensor
+    inputs: Inputs
     propagations: list[Propagation]
     labels: Tensor
     loss_weights: Tensor

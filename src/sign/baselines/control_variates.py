@@ -7,9 +7,10 @@ from torch import Tensor
 
 from sign.baselines.layered import LayeredBatches
 from sign.baselines.network import Network
-from sign.baselines.propagation import Propagation, SparseBlock
+from sign.baselines.propagation import Propagation
 from sign.baselines.samplers.batches import Integers
 from sign.baselines.samplers.vrgcn import ControlVariateBatch
+from sign.baselines.sparse import Inputs, SparseBlock
 
 
 class ControlVariateBatches(LayeredBatches):
@@ -40,8 +41,9 @@ class ControlVariateProduct(Propagation):
         self.complete, self.history = complete, history
         self.inputs, self.field = torch.from_numpy(inputs), torch.from_numpy(field)
 
-    def product(self, h: Tensor) -> Tensor:
+    def product(self, h: Inputs) -> Tensor:
         """Return the estimate, and update the history."""
+        h = h.to_dense()
         z = self.block @ (h - self.history[self.inputs]) + self.complete @ self.history[self.field]
         self.history[self.inputs] = h.detach().float()
         return z

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sign.baselines.network import Network
+from sign.baselines.network import Layer, Network
+from sign.baselines.sparse import Inputs, SparseRows
 from sign.engines.base import Engine, NodeRows
 from sign.errors import SignError
 from sign.graph.csr import Floats
@@ -31,23 +32,35 @@ def logits_of_nodes(
     on ``device``, products in blocks of columns by ``engine``. With ``nodes``, only the rows that their outputs depend
     on are computed, and rows of other nodes may have any content.
     """
-    h, known = data.inputs.numpy(), data.first_product
+    first, *_ = network
+    h, known = data.inputs, _first_product(first, data)
     for layer, (read, computed) in zip(network, rows_of_layers(network, data, nodes), strict=True):
         z = h
         if layer.propagates and known is not None:
-            z = known.numpy()
+            z = known
         elif layer.propagates:
-            z = product_by_columns(engine, data.matrix, _by_rows(layer.message, device, read, h), computed)
+            message = _by_rows(layer.message, device, read, h).numpy()
+            z = torch.from_numpy(product_by_columns(engine, data.matrix, message, computed))
         known = None
         h = _by_rows(layer.update, device, computed, h, z)
-    return torch.from_numpy(h)
+    assert isinstance(h, Tensor)
+    return h
+
+
+def _first_product(layer: Layer, data: "GraphData") -> Inputs | None:
+    """Return the product that the first layer reads, if it does not depend on weights and need not be computed anew."""
+    if isinstance(data.inputs, SparseRows) and layer.propagates and not layer.project_first:
+        return data.sparse_product
+    return data.first_product
 
 
 def rows_of_layers(network: Network, data: "GraphData", nodes: NodeRows) -> list[tuple[NodeRows, NodeRows]]:
     """Return, for each layer, the rows that it reads, and those that it computes, if ``nodes`` need an output."""
     rows, parts = nodes, list[tuple[NodeRows, NodeRows]]()
+    first, *_ = network
+    known = _first_product(first, data) is not None
     for number, layer in reversed([*enumerate(network)]):
-        computed, multiplied = rows, layer.propagates and (number > 0 or data.first_product is None)
+        computed, multiplied = rows, layer.propagates and (number > 0 or not known)
         if rows is not None and multiplied:
             read = data.matrix.csr.column_mask(rows)
             read[rows] = True
@@ -56,18 +69,20 @@ def rows_of_layers(network: Network, data: "GraphData", nodes: NodeRows) -> list
     return parts[::-1]
 
 
-def _by_rows(function: Callable[..., Tensor], device: torch.device, rows: NodeRows, *inputs: Floats) -> Floats:
+def _by_rows(function: Callable[..., Inputs], device: torch.device, rows: NodeRows, *inputs: Inputs) -> Tensor:
     """Return what a function computes row by row, for some rows or all, in blocks of rows."""
     out: Floats | None = None
     count = len(inputs[0]) if rows is None else len(rows)
-    for part in arrays.row_slices(count, inputs[0][:1].nbytes):
+    for part in arrays.row_slices(count, 4 * inputs[0].shape[1]):
         block = part if rows is None else rows[part]
-        values = function(*(torch.from_numpy(array[block]).to(device) for array in inputs)).float().cpu().numpy()
+        outputs = function(*(each[block].to(device) for each in inputs))
+        assert isinstance(outputs, Tensor)
+        values = outputs.float().cpu().numpy()
         if out is None:
             out = arrays.empty((len(inputs[0]), values.shape[1]), np.float32)
         out[block] = values
     assert out is not None
-    return out
+    return torch.from_numpy(out)
 
 
 def product_by_columns(engine: Engine, matrix: Matrix, x: Floats, rows: NodeRows = None) -> Floats:

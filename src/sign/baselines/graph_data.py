@@ -1,27 +1,33 @@
 """The graph of a scope as a baseline reads it: its matrix, features and labels, and one product with them."""
 
+import math
 import time
 from functools import cached_property
 
 import numpy as np
 import torch
+from scipy.sparse import csr_array, vstack
 from torch import Tensor
 
 from sign.baselines.base import Baseline
 from sign.baselines.evaluation import product_by_columns
+from sign.baselines.sparse import Inputs, SparseBlock, SparseRows
 from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.graph.classification import Scope
-from sign.graph.csr import CSR, Array, Floats
+from sign.graph.csr import CSR, Array
+from sign.graph.features import SparseFeatures
 from sign.system import arrays
+
+MAX_DENSITY = 0.1  # of inputs that are multiplied as sparse rows; denser ones are faster as tensors
 
 
 class GraphData:
     """Matrix, features and labels of a scope.
 
-    ``features`` are the scaled features of all nodes, and ``inputs`` is what the network reads, which is the same
-    unless a baseline adds to it. ``first_product`` is the matrix times the inputs, if the baseline wants it;
-    ``seconds`` is what it took.
+    ``features`` are the scaled features of all nodes, sparse if few of them are not zero, and ``inputs`` is what the
+    network reads, which is the same unless a baseline adds to it. ``first_product`` is the matrix times the inputs, if
+    the baseline wants it; ``seconds`` is what it took.
     """
 
     def __init__(self, scope: Scope, baseline: Baseline, engine: Engine, multilabel: bool) -> None:
@@ -36,12 +42,12 @@ class GraphData:
             raise SignError(f"{graph.name}: {whole} has no edges; {baseline.name} needs them, use model=mlp")
         self.scope, self.graph, self.nodes = scope, graph, graph.nodes
         self.matrix = baseline.operator.resolve(graph.inductive).matrix(graph)
-        self.features = torch.from_numpy(_scaled(scope))
+        self.features = _scaled(scope)
         self.inputs = self.features
-        self.first_product: Tensor | None = None
+        self.first_product: Inputs | None = None
         started = time.perf_counter()
         if baseline.first_product:
-            self.first_product = torch.from_numpy(product_by_columns(engine, self.matrix, self.features.numpy()))
+            self.first_product = self._product(engine)
         self.seconds = time.perf_counter() - started
         self._multilabel = multilabel
 
@@ -55,17 +61,33 @@ class GraphData:
         """The labels of all nodes; those of nodes that are not in the training split are not read."""
         return torch.from_numpy(np.asarray(self.graph.labels).astype(np.float32 if self._multilabel else np.int64))
 
+    def _product(self, engine: Engine) -> Inputs:
+        if isinstance(self.features, SparseRows):
+            return self.sparse_product
+        return torch.from_numpy(product_by_columns(engine, self.matrix, self.features.numpy()))
+
+    @cached_property
+    def sparse_product(self) -> Inputs:
+        """The matrix times sparse features, which is sparse unless many values are not zero."""
+        assert isinstance(self.features, SparseRows)
+        matrix = self.adjacency
+        product = self.features.multiplied_by(SparseBlock(matrix.indptr, matrix.indices, matrix.weights, matrix.nodes))
+        return product if product.csr.entries <= MAX_DENSITY * math.prod(product.shape) else product.to_dense()
+
     @cached_property
     def adjacency(self) -> CSR:
         """The matrix with its factors multiplied out, for samplers."""
         return CSR.from_scipy(self.matrix.to_scipy())
 
 
-def _scaled(scope: Scope) -> Floats:
+def _scaled(scope: Scope) -> Inputs:
     """Return the scaled features of all nodes, block by block."""
     assert scope.origin is not None
     features, scaling = scope.origin.graph.features, scope.origin.scaling
+    if isinstance(features, SparseFeatures) and scaling.keeps_zeros and features.density <= MAX_DENSITY:
+        blocks = [csr_array(scaling.apply(rows)) for _, rows in arrays.gather(features, None)]
+        return SparseRows.from_scipy(vstack(blocks, "csr"))
     scaled = arrays.empty(features.shape, np.float32)
     for part, rows in arrays.gather(features, None):
         scaled[part] = scaling.apply(rows)
-    return scaled
+    return torch.from_numpy(scaled)

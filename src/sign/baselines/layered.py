@@ -8,9 +8,10 @@ import torch
 from sign.baselines.batches import Batches, TrainingBatch, target_batch
 from sign.baselines.graph_data import GraphData
 from sign.baselines.network import Network
-from sign.baselines.propagation import Known, Propagation, SparseBlock
+from sign.baselines.propagation import Known, Propagation
 from sign.baselines.samplers.base import TargetSampler
 from sign.baselines.samplers.batches import LayeredBatch
+from sign.baselines.sparse import SparseBlock
 
 
 class LayeredBatches(Batches):

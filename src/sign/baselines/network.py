@@ -13,6 +13,7 @@ from torch.nn.functional import batch_norm, normalize
 
 from sign.baselines.base import Baseline, Norm
 from sign.baselines.propagation import Propagation
+from sign.baselines.sparse import Inputs, SparseRows
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -31,9 +32,30 @@ def activation(units: int, norm: Norm, norm_last: bool = False) -> nn.Module:
     return nn.Sequential(*([nn.ReLU(), *kinds[norm]] if norm_last else [*kinds[norm], nn.ReLU()]))
 
 
-def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
+class Linear(nn.Linear):
+    """A linear map of dense or sparse rows."""
+
+    def forward(self, h: Inputs) -> Tensor:
+        """Multiply by the weights, and add the bias."""
+        if not isinstance(h, SparseRows):
+            return super().forward(h)
+        product = h @ self.weight.T
+        return product if self.bias is None else product + self.bias
+
+
+class Dropout(nn.Dropout):
+    """Dropout of dense rows, or of the entries of sparse ones; zeros stay zeros in either case."""
+
+    def forward(self, h: Inputs) -> Inputs:  # type: ignore[override]
+        """Drop values."""
+        if not isinstance(h, SparseRows):
+            return super().forward(h)
+        return h.with_values(super().forward) if self.training and self.p else h
+
+
+def linear(inputs: int, outputs: int, bias: bool = True) -> Linear:
     """Return a linear map with the initialisation of GCN: Glorot, and a bias of zero."""
-    layer = nn.Linear(inputs, outputs, bias)
+    layer = Linear(inputs, outputs, bias)
     nn.init.xavier_uniform_(layer.weight)
     if bias:
         nn.init.zeros_(layer.bias)
@@ -41,20 +63,24 @@ def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
 
 
 class Layer(nn.Module):
-    """A layer; ``finish`` is applied to its outputs, and ``dropout`` to what is multiplied by its weights."""
+    """A layer; ``finish`` is applied to its outputs, and ``dropout`` to what is multiplied by its weights.
+
+    ``project_first`` says whether the weights are in ``message``; otherwise, it returns its argument.
+    """
 
     propagates: ClassVar[bool] = True
+    project_first: bool = False
 
     def __init__(self, dropout: float, finish: nn.Module | None) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.finish = finish or nn.Identity()
 
-    def message(self, h: Tensor) -> Tensor:
+    def message(self, h: Inputs) -> Inputs:
         """Return the rows that are multiplied by the matrix."""
         return h
 
-    def update(self, own: Tensor, z: Tensor) -> Tensor:
+    def update(self, own: Inputs, z: Inputs) -> Tensor:
         """Return the outputs from the rows of the nodes themselves, and from those of the product."""
         raise NotImplementedError
 
@@ -70,17 +96,17 @@ class GCNLayer(Layer):
         self.bias = nn.Parameter(torch.zeros(outputs))
         self.project_first = project_first
 
-    def message(self, h: Tensor) -> Tensor:
+    def message(self, h: Inputs) -> Inputs:
         """Return h or h W."""
         return self._project(h) if self.project_first else h
 
-    def update(self, own: Tensor, z: Tensor) -> Tensor:
+    def update(self, own: Inputs, z: Inputs) -> Tensor:
         """Return the outputs; those of the nodes themselves are part of A."""
-        z = z if self.project_first else self._project(z)
-        outputs: Tensor = self.finish(z + self.bias)
+        projected = z.to_dense() if self.project_first else self._project(z)
+        outputs: Tensor = self.finish(projected + self.bias)
         return outputs
 
-    def _project(self, h: Tensor) -> Tensor:
+    def _project(self, h: Inputs) -> Tensor:
         projected: Tensor = self.linear(self.dropout(h))
         return projected
 
@@ -93,7 +119,7 @@ class SAGELayer(Layer):
         self.own = linear(inputs, outputs, bias=False)
         self.neighbours = linear(inputs, outputs)
 
-    def update(self, own: Tensor, z: Tensor) -> Tensor:
+    def update(self, own: Inputs, z: Inputs) -> Tensor:
         """Return the outputs."""
         outputs: Tensor = self.finish(self.own(self.dropout(own)) + self.neighbours(self.dropout(z)))
         return outputs
@@ -107,7 +133,7 @@ class ConcatLayer(Layer):
         self.own, self.neighbours = linear(inputs, units), linear(inputs, units)
         self.own_finish = own_finish
 
-    def update(self, own: Tensor, z: Tensor) -> Tensor:
+    def update(self, own: Inputs, z: Inputs) -> Tensor:
         """Return the outputs."""
         halves = self.own_finish(self.own(self.dropout(own))), self.finish(self.neighbours(self.dropout(z)))
         return torch.cat(halves, dim=1)
@@ -125,9 +151,9 @@ class DenseLayer(Layer):
         self.linear = linear(inputs, outputs)
         self.unit_length = unit_length
 
-    def update(self, own: Tensor, z: Tensor) -> Tensor:
+    def update(self, own: Inputs, z: Inputs) -> Tensor:
         """Return the outputs from the rows of the nodes."""
-        own = normalize(own, dim=1) if self.unit_length else own
+        own = normalize(own.to_dense(), dim=1) if self.unit_length else own
         outputs: Tensor = self.finish(self.linear(self.dropout(own)))
         return outputs
 
@@ -154,7 +180,7 @@ class Network(nn.Module):
     def __iter__(self) -> Iterator[Layer]:
         return iter(self.layers)  # type: ignore[arg-type]
 
-    def forward(self, h: Tensor, propagations: Iterable[Propagation]) -> Tensor:
+    def forward(self, h: Inputs, propagations: Iterable[Propagation]) -> Tensor:
         """Return the outputs of a batch, from its inputs and one propagation per layer that has a product."""
         remaining = iter(propagations)
         for layer in self:
@@ -163,4 +189,4 @@ class Network(nn.Module):
                 h = layer.update(propagation.own(h), propagation.product(layer.message(h)))
             else:
                 h = layer.update(h, h)
-        return h
+        return h.to_dense()

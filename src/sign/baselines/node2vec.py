@@ -68,5 +68,6 @@ class Node2Vec(Baseline):
         from sign.baselines.batches import NodeBatches
         from sign.baselines.embedding import train_embedding
 
-        data.inputs = torch.cat([data.features, train_embedding(self, data, seed)], dim=1)
+        features = data.features.to_dense()
+        data.inputs = torch.cat([features, train_embedding(self, data, seed)], dim=1)
         return NodeBatches(data, batch_size, seed)

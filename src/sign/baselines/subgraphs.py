@@ -9,10 +9,11 @@ import torch
 from sign.baselines.batches import Batches, TrainingBatch
 from sign.baselines.graph_data import GraphData
 from sign.baselines.network import Network
-from sign.baselines.propagation import Known, Propagation, SparseBlock
+from sign.baselines.propagation import Known, Propagation
 from sign.baselines.samplers.batches import Block, Subgraph
 from sign.baselines.samplers.clustergcn import ClusterSampler
 from sign.baselines.samplers.graphsaint import Normalization, SAINTSampler
+from sign.baselines.sparse import SparseBlock
 
 
 class SubgraphBatches(Batches):

@@ -66,6 +66,11 @@ class FeatureScaling:
         """The method and, if there are any, a hash of its parameters."""
         return self.method if self.mean is None else f"{self.method}-{digest(self.mean, self.deviation)}"
 
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether features that are zero stay so."""
+        return self.mean is None
+
     def apply(self, features: Array, columns: slice = slice(None)) -> Floats:
         """Return ``columns`` of the scaled rows, as float32."""
         if self.mean is not None and self.deviation is not None:

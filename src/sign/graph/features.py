@@ -55,6 +55,11 @@ class SparseFeatures:
         """Number of elements of the dense matrix."""
         return len(self) * self.columns
 
+    @property
+    def density(self) -> float:
+        """The fraction of elements that are stored."""
+        return len(self.indices) / max(self.size, 1)
+
     @cached_property
     def digest(self) -> str:
         """Content hash of the matrix."""
