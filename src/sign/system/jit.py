@@ -17,4 +17,5 @@ class Decorator(Protocol):
 
 compiled: Decorator = njit(cache=True, nogil=True)
 compiled_inline: Decorator = njit(cache=True, nogil=True, inline="always")  # its body is copied into its callers
+compiled_reordered: Decorator = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # sums in any order
 compiled_parallel: Decorator = njit(parallel=True, cache=True, nogil=True, boundscheck=False)  # prange in threads
