@@ -54,7 +54,7 @@ def test_selected_rows_and_products_with_blocks_are_those_of_dense_rows(rows: in
 def test_dropout_drops_entries_and_scales_the_others() -> None:
     h, dropout = SparseRows.from_scipy(sparse_matrix(200, 50, 0)), Dropout(0.25)
     kept = dropout(h).values / h.values
-    assert np.unique(kept) == pytest.approx([0, 4 / 3])
+    assert np.unique(kept.round(5)) == pytest.approx([0, 4 / 3], abs=1e-5)
     assert kept.mean() == pytest.approx(1, abs=0.05)
     assert dropout.eval()(h) is h
 

@@ -9,7 +9,7 @@ from sign.datasets.synthetic.communities import Communities
 from sign.diffusion.precompute import diffuse
 from sign.engines.local.engine import LocalEngine
 from sign.graph.classification import classification_of
-from sign.graph.features import SparseFeatures
+from sign.graph.features import SparseFeatures, density
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.store.store import Store
 from sign.testing import graph_of
@@ -29,6 +29,11 @@ def test_blocks_are_those_of_the_dense_matrix() -> None:
     for key in (slice(None), slice(10, 20), rows, (slice(0, 9), slice(4, 8)), (rows, slice(2, 3)), (rows, slice(9, 9))):
         assert (features[key] == dense[key]).all()
     assert (features.select_rows(rows)[:] == dense[rows]).all()
+
+
+def test_the_density_is_that_of_the_dense_matrix() -> None:
+    features, dense = sparse(50)
+    assert density(features) == density(dense) == (dense != 0).mean()
 
 
 def test_digests_depend_on_all_of_it() -> None:

@@ -16,7 +16,7 @@ from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.graph.classification import Scope
 from sign.graph.csr import CSR, Array
-from sign.graph.features import SparseFeatures
+from sign.graph.features import density
 from sign.system import arrays
 
 MAX_DENSITY = 0.1  # of inputs that are multiplied as sparse rows; denser ones are faster as tensors
@@ -84,7 +84,7 @@ def _scaled(scope: Scope) -> Inputs:
     """Return the scaled features of all nodes, block by block."""
     assert scope.origin is not None
     features, scaling = scope.origin.graph.features, scope.origin.scaling
-    if isinstance(features, SparseFeatures) and scaling.keeps_zeros and features.density <= MAX_DENSITY:
+    if scaling.keeps_zeros and density(features) <= MAX_DENSITY:
         blocks = [csr_array(scaling.apply(rows)) for _, rows in arrays.gather(features, None)]
         return SparseRows.from_scipy(vstack(blocks, "csr"))
     scaled = arrays.empty(features.shape, np.float32)

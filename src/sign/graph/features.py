@@ -55,11 +55,6 @@ class SparseFeatures:
         """Number of elements of the dense matrix."""
         return len(self) * self.columns
 
-    @property
-    def density(self) -> float:
-        """The fraction of elements that are stored."""
-        return len(self.indices) / max(self.size, 1)
-
     @cached_property
     def digest(self) -> str:
         """Content hash of the matrix."""
@@ -90,6 +85,13 @@ class SparseFeatures:
 
 
 Features: TypeAlias = Array | SparseFeatures
+
+
+def density(features: Features) -> float:
+    """Return the fraction of elements that are not zero (for sparse features, of those that are stored)."""
+    if isinstance(features, SparseFeatures):
+        return len(features.indices) / max(features.size, 1)
+    return sum(np.count_nonzero(features[part]) for part in arrays.chunks(features)) / max(features.size, 1)
 
 
 def first_value(features: Features, test: Callable[[Array], Array]) -> tuple[int, int, Any] | None:
