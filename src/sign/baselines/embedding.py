@@ -31,7 +31,8 @@ def train_embedding(baseline: Node2Vec, data: GraphData, seed: int) -> Tensor:
         q=baseline.q,
     )
     weights = torch.empty(data.nodes, baseline.embedding_size)
-    nn.init.normal_(weights, generator=torch.Generator().manual_seed(seed))
+    bound = 0.5 / baseline.embedding_size  # of word2vec; products of standard normal vectors need many epochs to forget
+    nn.init.uniform_(weights, -bound, bound, generator=torch.Generator().manual_seed(seed))
     parameter = nn.Parameter(weights)
     optimizer = torch.optim.SparseAdam([parameter], lr=baseline.embedding_learning_rate)
     for epoch in range(baseline.embedding_epochs):
@@ -61,7 +62,8 @@ def skip_gram(weights: Tensor, batch: WalkBatch) -> tuple[float, Tensor]:
     loss = add_pairs(weights.numpy(), batch.sources, batch.targets[:, None], 1.0, slots, gradient)
     loss += add_pairs(weights.numpy(), batch.sources, batch.negatives, -1.0, slots, gradient)
     indices, values = torch.from_numpy(nodes[None]), torch.from_numpy(gradient)
-    return loss, torch.sparse_coo_tensor(indices, values, tuple(weights.shape), is_coalesced=True)
+    shape = tuple(weights.shape)
+    return loss, torch.sparse_coo_tensor(indices, values, shape, check_invariants=False, is_coalesced=True)
 
 
 @compiled_reordered
