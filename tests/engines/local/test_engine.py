@@ -62,3 +62,13 @@ def test_arrays_in_memory_and_read_only_ones_share_a_compiled_loop() -> None:
     x.flags.writeable = False
     assert (LocalEngine().product(Matrix(fixed), x, out=np.empty_like(expected)) == expected).all()
     assert len(loop.signatures) == compiled
+
+
+def test_rows_and_factors_that_are_left_out_do_not_compile_another_loop() -> None:
+    csr = Communities(nodes=50, edges=100).load().adjacency
+    x, loop, ones = np.ones((50, 7), np.float32), multiplier(7), np.ones(50, np.float32)
+    expected, compiled = LocalEngine().product(Matrix(csr), x), len(loop.signatures)
+    assert (LocalEngine().product(Matrix(csr, left=ones), x) == expected).all()
+    rows = np.array([3, 20])
+    assert (LocalEngine().product(Matrix(csr), x, rows)[rows] == expected[rows]).all()
+    assert len(loop.signatures) == compiled

@@ -14,6 +14,8 @@ from sign.graph.csr import Array, Floats
 from sign.graph.matrix import Matrix
 from sign.validation import Power
 
+NO_FACTORS, ALL_ROWS = np.empty(0, np.float32), np.empty(0, np.int64)  # what the compiled loop takes in place of None
+
 
 @dataclass(frozen=True)
 class LocalEngine(Engine):
@@ -52,8 +54,9 @@ class LocalEngine(Engine):
             )
         multiply = multiplier(x.shape[1])
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
-        arrays = map(_read_only, (csr.indptr, csr.indices, csr.weights, matrix.left, matrix.right))
-        arguments = (*arrays, loop, _read_only(rows))
+        left, listed = NO_FACTORS if matrix.left is None else matrix.left, ALL_ROWS if rows is None else rows
+        arrays = map(_read_only, (csr.indptr, csr.indices, csr.weights, left, matrix.right))
+        arguments = (*arrays, loop, _read_only(listed))
         with self._threads():
             for blocks in csr.blocks(rows):
                 multiply(*arguments, _read_only(blocks), _read_only(x), out)

@@ -36,17 +36,20 @@ def _compiled(width: int) -> Any:
         x: Any,
         out: Any,
     ) -> None:
-        """``out = diag(left) (W + self_loop I) diag(right) x``, row by row; all rows, or those of a list."""
-        columns = x.shape[1]
+        """``out = diag(left) (W + self_loop I) diag(right) x``, row by row; all rows, or those of a list.
+
+        Without ``left`` or a list, their arrays are empty: None would compile the loop once more for each.
+        """
+        columns, listed = x.shape[1], len(rows) > 0
         for block in prange(blocks.shape[0] - 1):
             last = blocks[block + 1] - 1
             for number in range(blocks[block], last + 1):
-                i = number if rows is None else rows[number]
+                i = rows[number] if listed else number
                 start, end = indptr[i], indptr[i + 1]
                 # Prefetching continues after this row with the entries of the next one. A wrong guess (after an
                 # empty row, at the end of a list) costs one cache line.
                 onward, limit = end, indptr[-1] - 1
-                if rows is not None:
+                if listed:
                     following = rows[min(number + 1, last)]
                     onward, limit = indptr[following], indptr[following + 1] - 1
                 for panel in range(0, columns, width):
@@ -75,7 +78,7 @@ def _compiled(width: int) -> Any:
                         if right is not None:
                             weight *= right[j]
                         sums = add(sums, scale(load(x[j], c, width), weight))
-                    if left is not None:
+                    if len(left):
                         sums = scale(sums, left[i])
                     store(out[i], c, sums)
 
