@@ -9,8 +9,8 @@ from torch_geometric.nn import GCNConv, SAGEConv
 
 from sign.baselines.network import BatchNorm, GCNLayer, SAGELayer
 from sign.baselines.propagation import Propagation
-from sign.baselines.sparse import SparseBlock
 from sign.graph.csr import CSR
+from sign.models.networks.sparse import SparseMatrix
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.testing import graph_of
 
@@ -21,7 +21,7 @@ X = torch.randn(8, 5, generator=torch.Generator().manual_seed(0))
 
 def propagation(normalization: str) -> Propagation:
     csr = CSR.from_scipy(NormalizedAdjacency(normalization).matrix(GRAPH).to_scipy())  # type: ignore[arg-type]
-    return Propagation(SparseBlock(csr.indptr, csr.indices, csr.weights, csr.nodes))
+    return Propagation(SparseMatrix(csr.indptr, csr.indices, csr.weights, csr.nodes))
 
 
 @pytest.mark.parametrize("project_first", [False, True])
@@ -44,7 +44,7 @@ def test_a_layer_of_graphsage_is_that_of_pyg() -> None:
 
 def test_a_sparse_product_and_its_gradient_are_those_of_the_dense_matrix() -> None:
     matrix = scipy.sparse.random_array((4, 7), density=0.4, rng=np.random.default_rng(0), dtype=np.float32).tocsr()
-    block = SparseBlock(matrix.indptr, matrix.indices, matrix.data, 7)
+    block = SparseMatrix(matrix.indptr, matrix.indices, matrix.data, 7)
     sparse, dense = (torch.ones(7, 3).mul(torch.arange(7)[:, None]).requires_grad_() for _ in range(2))
     weights = torch.arange(12.0).reshape(4, 3)
     ((block @ sparse) * weights).sum().backward()
@@ -55,7 +55,7 @@ def test_a_sparse_product_and_its_gradient_are_those_of_the_dense_matrix() -> No
 
 def test_a_block_without_entries_is_zero() -> None:
     empty = np.zeros(0)
-    block = SparseBlock(np.zeros(4, np.int64), empty.astype(np.int32), empty.astype(np.float32), 2)
+    block = SparseMatrix(np.zeros(4, np.int64), empty.astype(np.int32), empty.astype(np.float32), 2)
     h = torch.ones(2, 5, requires_grad=True)
     (block @ h).sum().backward()
     assert not (block @ h).any()

@@ -11,13 +11,13 @@ from common.baselines import SYSTEMS, system
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sign.baselines import graph_data
 from sign.baselines.evaluation import logits_of_nodes
-from sign.baselines.network import Dropout, linear
-from sign.baselines.sparse import SparseBlock, SparseRows
+from sign.baselines.network import linear
 from sign.config.settings import Settings
 from sign.engines.local.engine import LocalEngine
 from sign.experiments.run import make_task, prepare
+from sign.graph import classification
+from sign.models.networks.sparse import Dropout, SparseMatrix, SparseRows
 
 Configured = Callable[..., Settings]
 
@@ -47,7 +47,7 @@ def test_selected_rows_and_products_with_blocks_are_those_of_dense_rows(rows: in
     chosen = torch.from_numpy(np.random.default_rng(seed).integers(0, rows, 6))
     assert torch.equal(h[chosen].to_dense(), dense[chosen])
     assert torch.equal(h[:2].to_dense(), dense[:2])
-    product = h.multiplied_by(SparseBlock(block.indptr, block.indices, block.data, rows))
+    product = h.multiplied_by(SparseMatrix(block.indptr, block.indices, block.data, rows))
     assert torch.allclose(product.to_dense(), torch.from_numpy(block.toarray()) @ dense)
 
 
@@ -85,7 +85,7 @@ def test_a_system_has_the_steps_and_outputs_of_dense_inputs(
     settings = configured(*small, "dataset=cora", "dataset.train_per_class=3", "scaling.features=row_sum")
     steps_of_sparse, logits_of_sparse, inputs = steps(settings)
     assert isinstance(inputs, SparseRows)
-    monkeypatch.setattr(graph_data, "MAX_DENSITY", 0)
+    monkeypatch.setattr(classification, "MAX_DENSITY", 0)
     steps_of_dense, logits_of_dense, inputs = steps(settings)
     assert isinstance(inputs, torch.Tensor)
     assert torch.allclose(logits_of_sparse, logits_of_dense, atol=1e-5)

@@ -13,9 +13,9 @@ from sign.baselines.batches import TrainingBatch
 from sign.baselines.graph_data import GraphData
 from sign.baselines.layered import LayeredBatches
 from sign.baselines.network import Network
-from sign.baselines.propagation import Propagation
+from sign.baselines.propagation import Propagation, matrix_of
 from sign.baselines.samplers.asgcn import AdaptiveBatch, ASGCNSampler, Candidates
-from sign.baselines.sparse import Inputs, SparseBlock
+from sign.models.networks.sparse import Inputs, SparseMatrix
 
 LOWEST = 1e-3  # score: every node can be drawn
 
@@ -47,9 +47,7 @@ class AdaptiveBatches(LayeredBatches):
         weights = [0.0] * (len(batch.blocks) - 1) + [self.variance_weight]
         return [
             AdaptiveProduct(block, candidates, self.data.inputs, network, weight)
-            for block, candidates, weight in zip(
-                map(SparseBlock.of, batch.blocks), batch.candidates, weights, strict=True
-            )
+            for block, candidates, weight in zip(map(matrix_of, batch.blocks), batch.candidates, weights, strict=True)
         ]
 
 
@@ -61,7 +59,7 @@ class AdaptiveProduct(Propagation):
     """
 
     def __init__(
-        self, block: SparseBlock, candidates: Candidates, features: Inputs, network: Network, variance_weight: float
+        self, block: SparseMatrix, candidates: Candidates, features: Inputs, network: Network, variance_weight: float
     ) -> None:
         super().__init__(block)
         self.network, self.variance_weight = network, variance_weight
@@ -82,12 +80,12 @@ class AdaptiveProduct(Propagation):
             self.penalty = self.variance_weight * (second - z.detach() ** 2).clamp(min=0).mean()
         return z
 
-    def _squares(self) -> SparseBlock:
+    def _squares(self) -> SparseMatrix:
         """The block of (a / q')² times the share of its column among the draws."""
         csr, shares = self.block.csr, self.draws / self.draws.sum()
         assert csr.weights is not None
         squares = (csr.weights**2 / shares[csr.indices]).astype(np.float32)
-        return SparseBlock(csr.indptr, csr.indices, squares, self.block.columns)
+        return SparseMatrix(csr.indptr, csr.indices, squares, self.block.columns)
 
     def to(self, device: torch.device) -> Self:
         """Move its tensors to a device."""

@@ -13,7 +13,7 @@ from sign.baselines.graph_data import GraphData
 from sign.baselines.network import Network
 from sign.baselines.propagation import Propagation
 from sign.baselines.samplers.batches import Integers
-from sign.baselines.sparse import Inputs, SparseBlock
+from sign.models.networks.sparse import Inputs, SparseMatrix
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class FullBatch(Batches):
 
     def __init__(self, data: GraphData, layers: int) -> None:
         matrix = data.adjacency
-        block = SparseBlock(matrix.indptr, matrix.indices, matrix.weights, matrix.nodes)
+        block = SparseMatrix(matrix.indptr, matrix.indices, matrix.weights, matrix.nodes)
         targets = torch.from_numpy(data.targets)
         weights = torch.full((len(targets),), 1 / len(targets))
         self.batch = TrainingBatch(data.inputs, [Propagation(block)] * layers, data.labels[targets], weights, targets)

@@ -7,10 +7,10 @@ from torch import Tensor
 
 from sign.baselines.layered import LayeredBatches
 from sign.baselines.network import Network
-from sign.baselines.propagation import Propagation
+from sign.baselines.propagation import Propagation, matrix_of
 from sign.baselines.samplers.batches import Integers
 from sign.baselines.samplers.vrgcn import ControlVariateBatch
-from sign.baselines.sparse import Inputs, SparseBlock
+from sign.models.networks.sparse import Inputs, SparseMatrix
 
 
 class ControlVariateBatches(LayeredBatches):
@@ -20,7 +20,7 @@ class ControlVariateBatches(LayeredBatches):
         """Return the products of all layers but the first."""
         return [
             ControlVariateProduct(
-                SparseBlock.of(sampled), SparseBlock.of(complete), inputs, field, network.get_buffer(f"history{number}")
+                matrix_of(sampled), matrix_of(complete), inputs, field, network.get_buffer(f"history{number}")
             )
             for number, (sampled, complete, inputs, field) in enumerate(
                 zip(batch.blocks, batch.complete, batch.nodes[:-1], batch.fields, strict=True), start=1
@@ -35,7 +35,7 @@ class ControlVariateProduct(Propagation):
     """
 
     def __init__(
-        self, sampled: SparseBlock, complete: SparseBlock, inputs: Integers, field: Integers, history: Tensor
+        self, sampled: SparseMatrix, complete: SparseMatrix, inputs: Integers, field: Integers, history: Tensor
     ) -> None:
         super().__init__(sampled)
         self.complete, self.history = complete, history

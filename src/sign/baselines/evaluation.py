@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from sign.baselines.network import Layer, Network
-from sign.baselines.sparse import Inputs, SparseRows
 from sign.engines.base import Engine, NodeRows
 from sign.errors import SignError
 from sign.graph.csr import Floats
 from sign.graph.matrix import Matrix
+from sign.models.networks.sparse import Inputs, SparseRows
 from sign.system import arrays, memory
 
 if TYPE_CHECKING:

@@ -6,20 +6,17 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array, vstack
 from torch import Tensor
 
 from sign.baselines.base import Baseline
 from sign.baselines.evaluation import product_by_columns
-from sign.baselines.sparse import Inputs, SparseBlock, SparseRows
 from sign.engines.base import Engine
 from sign.errors import SignError
 from sign.graph.classification import Scope
 from sign.graph.csr import CSR, Array
-from sign.graph.features import density
+from sign.graph.features import MAX_DENSITY
+from sign.models.networks.sparse import Inputs, SparseMatrix, SparseRows
 from sign.system import arrays
-
-MAX_DENSITY = 0.1  # of inputs that are multiplied as sparse rows; denser ones are faster as tensors
 
 
 class GraphData:
@@ -71,7 +68,7 @@ class GraphData:
         """The matrix times sparse features, which is sparse unless many values are not zero."""
         assert isinstance(self.features, SparseRows)
         matrix = self.adjacency
-        product = self.features.multiplied_by(SparseBlock(matrix.indptr, matrix.indices, matrix.weights, matrix.nodes))
+        product = self.features.multiplied_by(SparseMatrix(matrix.indptr, matrix.indices, matrix.weights, matrix.nodes))
         return product if product.csr.entries <= MAX_DENSITY * math.prod(product.shape) else product.to_dense()
 
     @cached_property
@@ -83,10 +80,9 @@ class GraphData:
 def _scaled(scope: Scope) -> Inputs:
     """Return the scaled features of all nodes, block by block."""
     assert scope.origin is not None
+    if (sparse := scope.origin.sparse_features) is not None:
+        return SparseRows(sparse.indptr, sparse.indices, sparse.values, sparse.columns)
     features, scaling = scope.origin.graph.features, scope.origin.scaling
-    if scaling.keeps_zeros and density(features) <= MAX_DENSITY:
-        blocks = [csr_array(scaling.apply(rows)) for _, rows in arrays.gather(features, None)]
-        return SparseRows.from_scipy(vstack(blocks, "csr"))
     scaled = arrays.empty(features.shape, np.float32)
     for part, rows in arrays.gather(features, None):
         scaled[part] = scaling.apply(rows)

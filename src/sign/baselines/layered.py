@@ -8,10 +8,9 @@ import torch
 from sign.baselines.batches import Batches, TrainingBatch, target_batch
 from sign.baselines.graph_data import GraphData
 from sign.baselines.network import Network
-from sign.baselines.propagation import Known, Propagation
+from sign.baselines.propagation import Known, Propagation, matrix_of
 from sign.baselines.samplers.base import TargetSampler
 from sign.baselines.samplers.batches import LayeredBatch
-from sign.baselines.sparse import SparseBlock
 
 
 class LayeredBatches(Batches):
@@ -35,4 +34,4 @@ class LayeredBatches(Batches):
     def propagations(self, batch: Any, network: Network) -> list[Propagation]:
         """Return the products of the sampled layers, from the inputs up."""
         layers: LayeredBatch = batch
-        return [Propagation(SparseBlock.of(block)) for block in layers.blocks]
+        return [Propagation(matrix_of(block)) for block in layers.blocks]

@@ -13,7 +13,7 @@ from torch.nn.functional import batch_norm, normalize
 
 from sign.baselines.base import Baseline, Norm
 from sign.baselines.propagation import Propagation
-from sign.baselines.sparse import Inputs, SparseRows
+from sign.models.networks.sparse import Dropout, Inputs, SparseRows
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -41,16 +41,6 @@ class Linear(nn.Linear):
             return super().forward(h)
         product = h @ self.weight.T
         return product if self.bias is None else product + self.bias
-
-
-class Dropout(nn.Dropout):
-    """Dropout of dense rows, or of the entries of sparse ones; zeros stay zeros in either case."""
-
-    def forward(self, h: Inputs) -> Inputs:  # type: ignore[override]
-        """Drop values."""
-        if not isinstance(h, SparseRows):
-            return super().forward(h)
-        return h.with_values(super().forward) if self.training and self.p else h
 
 
 def linear(inputs: int, outputs: int, bias: bool = True) -> Linear:

@@ -5,7 +5,13 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from sign.baselines.sparse import Inputs, SparseBlock, SparseRows
+from sign.baselines.samplers.batches import Block
+from sign.models.networks.sparse import Inputs, SparseMatrix, SparseRows
+
+
+def matrix_of(block: Block) -> SparseMatrix:
+    """Return the matrix of a sampled block."""
+    return SparseMatrix(block.indptr, block.indices, block.weights, block.columns)
 
 
 class Propagation:
@@ -16,7 +22,7 @@ class Propagation:
 
     penalty: Tensor | float = 0.0
 
-    def __init__(self, block: SparseBlock) -> None:
+    def __init__(self, block: SparseMatrix) -> None:
         self.block = block
 
     def product(self, h: Inputs) -> Inputs:

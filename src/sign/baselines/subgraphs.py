@@ -9,11 +9,10 @@ import torch
 from sign.baselines.batches import Batches, TrainingBatch
 from sign.baselines.graph_data import GraphData
 from sign.baselines.network import Network
-from sign.baselines.propagation import Known, Propagation
+from sign.baselines.propagation import Known, Propagation, matrix_of
 from sign.baselines.samplers.batches import Block, Subgraph
 from sign.baselines.samplers.clustergcn import ClusterSampler
 from sign.baselines.samplers.graphsaint import Normalization, SAINTSampler
-from sign.baselines.sparse import SparseBlock
 
 
 class SubgraphBatches(Batches):
@@ -37,7 +36,7 @@ class SubgraphBatches(Batches):
         """Iterate over the batches of an epoch."""
         for subgraph in self.subgraphs(number):
             nodes, targets = torch.from_numpy(subgraph.nodes), torch.from_numpy(subgraph.targets)
-            propagations: list[Propagation] = [Propagation(SparseBlock.of(self.block(subgraph)))] * self.convolutions
+            propagations: list[Propagation] = [Propagation(matrix_of(self.block(subgraph)))] * self.convolutions
             if self.data.first_product is not None:
                 propagations[0] = Known(self.data.first_product[nodes])
             labels = self.data.labels[nodes[targets]]

@@ -23,6 +23,7 @@ from sign.engines.base import Diffusion, Engine, FeatureSource, NodeRows
 from sign.engines.progress import reach
 from sign.errors import SignError
 from sign.graph.classification import Origin, Scope
+from sign.graph.features import SparseFeatures
 from sign.graph.node_digests import Digests
 from sign.operators.base import EDGE_DATA, Operator
 from sign.store.store import NODE_DIGESTS, Draft, HopFolder, Store
@@ -195,10 +196,16 @@ def _diffusion(
 ) -> Diffusion:
     """Return what the engine has to compute: from which power, and which rows of each."""
     start = _start(source, min(wanted))
-    x: FeatureSource = source.folder(None).open(start) if start else ScaledFeatures(origin)
+    x: FeatureSource = source.folder(None).open(start) if start else _features(origin)
     matrix = operator.matrix_by(origin.graph, source.engine.count)
     rows, _ = needed_rows(operator, matrix, used, wanted, start)
     return Diffusion(operator, matrix, x, rows, frozenset(wanted), used, source.store.dtype)
+
+
+def _features(origin: Origin) -> FeatureSource:
+    """Return the scaled features: sparse ones as such if few are not zero, others as they are read."""
+    sparse = origin.sparse_features if isinstance(origin.graph.features, SparseFeatures) else None
+    return ScaledFeatures(origin) if sparse is None else sparse
 
 
 def _starts_from_copyable(source: HopSource, diffusion: Diffusion) -> bool:

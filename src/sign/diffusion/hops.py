@@ -9,12 +9,13 @@ import numpy as np
 from sign.diffusion.learned import FrozenOperator
 from sign.engines.base import NodeRows
 from sign.graph.csr import Array
+from sign.graph.features import Features
 from sign.store.store import HopFolder
 
 
 @dataclass(frozen=True)
 class Hop:
-    """One stored array: ``p2`` is the second power of the operator under the letter p.
+    """One stored array, dense or sparse: ``p2`` is the second power of the operator under the letter p.
 
     ``seconds`` is the time until its last block, from the last block of the power before; an engine that computes
     powers together, as Spark does, has spent most of it on the first.
@@ -23,7 +24,7 @@ class Hop:
     name: str
     power: int
     folder: HopFolder
-    array: Array
+    array: Features
     rows: NodeRows
     found: bool
     seconds: float
@@ -45,7 +46,7 @@ class Hops:
     """
 
     names: list[str]
-    arrays: dict[str, list[Array]]
+    arrays: dict[str, list[Features]]
     rows: dict[str, list[Array]]
     every: list[Hop]
     computed: int

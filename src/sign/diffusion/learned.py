@@ -94,7 +94,7 @@ def freeze(operator: Operator, classification: NodeClassification, store: Store)
             if POWER not in folder.hops():
                 _learn(operator, classification, folder)
     folder.touch()
-    parameters, seconds = np.array(folder.open(POWER)), folder.hops()[POWER]["seconds"]
+    parameters, seconds = np.array(folder.open(POWER)[:]), folder.hops()[POWER]["seconds"]
     return FrozenOperator(operator, parameters, learned_on, classification.feature_scaling, seconds)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Array, Floats
+from sign.graph.features import Features
 from sign.graph.matrix import Matrix
 from sign.operators.base import Motif, Operator
 from sign.system import arrays, memory
@@ -55,7 +56,7 @@ class KnownRows:
     """Rows of a power that are copied instead of computed: ``array[positions]`` are those of ``nodes``."""
 
     nodes: Array
-    array: Array
+    array: Features
     positions: Array
 
     def copy_to(self, x: Floats, columns: slice) -> None:
@@ -63,7 +64,8 @@ class KnownRows:
         for part in arrays.row_slices(len(self.nodes), self.array[:1].nbytes):
             positions = self.positions[part]
             x[self.nodes[part]] = self.array[positions, columns]
-            arrays.release(self.array[positions.min() : positions.max() + 1])
+            if isinstance(self.array, np.ndarray):
+                arrays.release(self.array[positions.min() : positions.max() + 1])
 
 
 @dataclass(frozen=True)

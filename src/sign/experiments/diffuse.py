@@ -10,6 +10,7 @@ from sign.diffusion.precompute import diffuse as store_hops
 from sign.graph.classification import NodeClassification, full_scope
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
+from sign.graph.features import SparseFeatures
 from sign.graph.graph import Graph
 
 ALL = "all"  # the name of all nodes, as a split
@@ -40,7 +41,7 @@ def diffuse(
         ``none``, ``row_sum`` or ``standardize`` (by the training nodes), before diffusion.
     store
         A folder that keeps the hops: those that it has are not computed again, and the arrays are mapped from its
-        files, read-only. None: the arrays are in memory.
+        files, read-only, apart from those that the store keeps sparse. None: the arrays are in memory.
     memory
         The limit while hops are computed, such as ``4GB``.
 
@@ -69,5 +70,8 @@ def diffuse(
         scope = full_scope(graph, scaling, {ALL: nodes})
         classification = NodeClassification(graph.name, "", graph.classes, graph.multilabel, {}, [scope], scaling)
         hops = store_hops(classification, settings.powers, settings.engine, settings.store)
-        arrays = dict(zip(hops.names, hops.arrays[ALL], strict=True))
+        arrays = {
+            name: array[:] if isinstance(array, SparseFeatures) else array
+            for name, array in zip(hops.names, hops.arrays[ALL], strict=True)
+        }
         return arrays if store is not None else {name: np.array(array) for name, array in arrays.items()}

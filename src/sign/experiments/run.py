@@ -31,7 +31,7 @@ from sign.system.atomic_files import create_unique_folder, write_errors, write_j
 from sign.system.program import command_line
 from sign.tracking.base import RunInfo
 from sign.training.datamodule import SIGNDataModule
-from sign.training.device import free_bytes, resident_dtype, training_device
+from sign.training.device import free_bytes, resident_dtype, takes_sparse_hops, training_device
 from sign.training.distributed import broadcast, current_rank, on_failure, rank, rank_zero_first
 from sign.training.fit import fit_and_test
 from sign.training.node_datamodule import NodeDataModule
@@ -116,6 +116,7 @@ def prepare(settings: Settings) -> NodeDataModule:
 def choose_placement(settings: Settings, data: SIGNDataModule) -> Placement:
     """Decide where rows are held and how they are shuffled: by rank 0, for all ranks."""
     data.device = training_device(settings.device)
+    data.sparse_hops = takes_sparse_hops(settings.architecture, settings.training, settings.device)
     data.dtype = resident_dtype(settings.device.precision, settings.store.dtype, settings.scaling.hops)
     if rank():
         return broadcast(data.placement)

@@ -15,10 +15,12 @@ import numpy as np
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling, choose_scaling
+from sign.graph.features import MAX_DENSITY, SparseFeatures, density
 from sign.graph.graph import SPLITS, Graph
 from sign.graph.node_digests import Digests, digest_features, digest_ids
 from sign.graph.profile import Profile, profile_of
 from sign.graph.pseudo_labels import PseudoLabels
+from sign.system import arrays
 from sign.system.hashing import digest
 
 
@@ -34,6 +36,17 @@ class Origin:
     def node_digests(self) -> tuple[Digests, Digests]:
         """Hashes of the id and of the scaled features of each node."""
         return digest_ids(self.graph.node_ids, self.graph.nodes), digest_features(self.graph, self.scaling)
+
+    @cached_property
+    def sparse_features(self) -> SparseFeatures | None:
+        """The scaled features if few of them are not zero; None otherwise."""
+        features = self.graph.features
+        if not self.scaling.keeps_zeros or density(features) > MAX_DENSITY:
+            return None
+        if self.scaling.method == "none" and isinstance(features, SparseFeatures):
+            return features
+        blocks = (self.scaling.apply(rows) for _, rows in arrays.gather(features, None))
+        return SparseFeatures.from_blocks(blocks, features.shape[1])
 
     @cached_property
     def labelled(self) -> tuple[Array, Array]:

@@ -1,6 +1,6 @@
-"""Node features that stay sparse until a block of them is read."""
+"""Node features, and hops of them, that stay sparse until a block of them is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sign.graph.csr import Array, Floats
-from sign.graph.partition import entries_of
+from sign.graph.partition import entries_of, is_indptr, row_pointers
 from sign.system import arrays
 from sign.system.hashing import digest
+
+MIN_BYTES = 1 << 25  # of a dense array; a smaller one is worth no other format
+MAX_DENSITY = 0.1  # of rows that are stored and multiplied as sparse ones; denser ones are faster as dense arrays
+
+
+def is_worthwhile(size: int, entries: int) -> bool:
+    """Return whether a sparse matrix takes less memory and time: if it is large, and few values are not zero."""
+    return 4 * size >= MIN_BYTES and entries <= MAX_DENSITY * size
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,22 @@ class SparseFeatures:
     values: Floats | None = None
 
     ndim = 2
-    dtype = np.dtype(np.float32)
+
+    @classmethod
+    def from_blocks(cls, blocks: Iterable[Array], columns: int) -> "SparseFeatures":
+        """Return the values of consecutive dense blocks of rows that are not zero, as float32."""
+        lengths, indices, values = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
+        for block in blocks:
+            rows, own = block.nonzero()
+            lengths.append(np.bincount(rows, minlength=len(block)))
+            indices.append(own.astype(np.int32))
+            values.append(block[rows, own].astype(np.float32, copy=False))
+        return cls(row_pointers(np.concatenate(lengths)), np.concatenate(indices), columns, np.concatenate(values))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values."""
+        return np.dtype(np.float32) if self.values is None else self.values.dtype
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -55,10 +78,29 @@ class SparseFeatures:
         """Number of elements of the dense matrix."""
         return len(self) * self.columns
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(array.nbytes for array in (self.indptr, self.indices, self.values) if array is not None)
+
+    @property
+    def is_worthwhile(self) -> bool:
+        """Whether the matrix is better kept sparse."""
+        return is_worthwhile(self.size, len(self.indices))
+
     @cached_property
     def digest(self) -> str:
         """Content hash of the matrix."""
         return digest(self.indptr, self.indices, np.array([self.columns]), self.values)
+
+    def is_consistent(self) -> bool:
+        """Return whether the arrays have the right types, and rows and columns that exist."""
+        kinds = self.indptr.dtype == np.int64 and self.indices.dtype.kind == "i"
+        if not kinds or not is_indptr(self.indptr, len(self.indices)):
+            return False
+        if self.values is not None and self.values.shape != self.indices.shape:
+            return False
+        return not len(self.indices) or bool(self.indices.min() >= 0 and self.indices.max() < self.columns)
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -72,7 +114,7 @@ class SparseFeatures:
         inside: slice | Array = slice(None)
         if last - first < self.columns:
             inside = (part.indices >= first) & (part.indices < last)
-        block = np.zeros((len(part), max(last - first, 0)), np.float32)
+        block = np.zeros((len(part), max(last - first, 0)), self.dtype)
         values = 1 if part.values is None else part.values[inside]
         block[row_indices[inside], part.indices[inside] - first] = values
         return block

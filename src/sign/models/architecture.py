@@ -58,6 +58,11 @@ class Architecture(Validated, ABC):
         """Whether a batch needs two rows, as batch norm does."""
         return False
 
+    @property
+    def takes_sparse_hops(self) -> bool:
+        """Whether the network reads its rows by linear maps of each hop alone, which multiply sparse hops, too."""
+        return False
+
     def to_plain(self) -> dict[str, Any]:
         """Return the description in plain values, for a checkpoint."""
         return {"head": self.head, **asdict(self)}

@@ -50,6 +50,11 @@ class GAMLP(Architecture):
         return GAMLPNetwork(hops, classes, self)
 
     @property
+    def takes_sparse_hops(self) -> bool:
+        """Whether each hop has a layer of its own."""
+        return self.layers > 0
+
+    @property
     def needs_two_rows(self) -> bool:
         """Whether there is batch norm."""
         return self.batch_norm

@@ -41,6 +41,11 @@ class SIGN(Architecture):
         return SIGNNetwork(hops, classes, self)
 
     @property
+    def takes_sparse_hops(self) -> bool:
+        """Whether each hop has a layer of its own."""
+        return self.inception_layers > 0
+
+    @property
     def needs_two_rows(self) -> bool:
         """Whether there is batch norm."""
         return self.batch_norm

@@ -10,10 +10,12 @@ from sign.datasets.exported_hops import ExportedHops
 from sign.datasets.in_memory import InMemory
 from sign.errors import SignError
 from sign.graph.graph import SPLITS, Graph
+from sign.models.architecture import from_plain
 from sign.prediction.model import TrainedModel
 from sign.prediction.smoothed import smoothed_predictions
 from sign.smoothing.task import ScoresTask
 from sign.training.datamodule import SIGNDataModule
+from sign.training.device import takes_sparse_hops
 from sign.training.fit import test_metrics
 
 log = logging.getLogger(__name__)
@@ -44,6 +46,8 @@ def evaluate(settings: Settings, model: TrainedModel, splits: Sequence[str] = SP
     )
     data = SIGNDataModule(precomputation, settings.seed)
     data.hop_scaling, data.batch_size = model.hop_scaling, settings.training.batch_size
+    architecture = from_plain(model.task.hparams["architecture"])
+    data.sparse_hops = takes_sparse_hops(architecture, settings.training, settings.device)
     data.prepare_data()
     data.setup("test")
     metrics = test_metrics(settings.device, settings.engine, data, model.task, Path(settings.store.root))

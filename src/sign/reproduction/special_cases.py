@@ -32,7 +32,7 @@ class LayerInputs:
         data = prepare(settings)
         assert isinstance(data, SIGNDataModule)
         self.datamodule = data
-        hops = [np.array(array) for array in self.datamodule.hops.arrays["train"]]
+        hops = [np.array(array[:]) for array in self.datamodule.hops.arrays["train"]]
         self.rows = torch.from_numpy(np.concatenate(hops, axis=1))
         graph = settings.dataset.load()
         self.features = torch.from_numpy(np.array(graph.features))

@@ -11,6 +11,7 @@ from typing import Any
 from sign.errors import SignError
 from sign.store.folder import FORMAT, MANIFEST
 from sign.store.row_folder import KIND, ROWS, RowFolder
+from sign.store.sparse_hops import PARTS
 from sign.store.store import NODE_DIGESTS, HopFolder
 from sign.system.console import progress
 from sign.system.json_files import read_json
@@ -18,10 +19,9 @@ from sign.system.locks import LOCK_FILE, try_lock
 
 DAY = 24 * 60 * 60
 FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+ARRAY = rf"(hop-\d+(-({'|'.join(PARTS)}))?|node_digests|rows)\.npy"
 # every file that a store writes
-STORE_FILE = re.compile(
-    r"(hop-\d+|node_digests|rows)\.npy|manifest\.json|\.lock|\.((hop-\d+|node_digests|rows)\.npy|manifest\.json)\.tmp"
-)
+STORE_FILE = re.compile(rf"{ARRAY}|manifest\.json|\.lock|\.({ARRAY}|manifest\.json)\.tmp")
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,15 @@ class Entry:
             return [] if self.rows is None or self.folder.is_intact(self.rows) else [self.folder.file]
         if self.folder is None:
             return []
-        return [self.folder.file(power) for power, hop in self.hops.items() if not self.folder.is_intact(power, hop)]
+        damaged = [(power, hop) for power, hop in self.hops.items() if not self.folder.is_intact(power, hop)]
+        return [file for power, hop in damaged for file in self.folder.files(power, hop)]
 
     def leftovers(self) -> list[Path]:
         """Return the store's files that are incomplete or not in the manifest."""
         digests = {f"{NODE_DIGESTS}.npy" for hop in self.hops.values() if NODE_DIGESTS in hop}
-        known = {MANIFEST, LOCK_FILE, *digests, *(f"hop-{power}.npy" for power in self.hops)}
+        known = {MANIFEST, LOCK_FILE, *digests}
+        if isinstance(self.folder, HopFolder):
+            known |= {file.name for power, hop in self.hops.items() for file in self.folder.files(power, hop)}
         known |= set() if self.rows is None else {ROWS}
         return [file for file in self.files() if file.name not in known]
 

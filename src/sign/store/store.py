@@ -1,9 +1,10 @@
 """The store: every hop array on disk once, found again by content, memory-mapped.
 
 ``<root>/<dataset>/<fingerprint>/`` is a *hop folder*: the hops of one operator on one graph, scope and dtype.
-``hop-3.npy`` is a plain numpy array; ``manifest.json`` describes it. A hop counts only if the manifest lists it and
-the file has the recorded size, shape and type (and, with ``verify``, the recorded checksum). Files are written under
-a temporary name and renamed once they are durable, so a killed process leaves nothing that is taken for complete.
+``hop-3.npy`` is a plain numpy array, in place of which a sparse hop has three (:mod:`sign.store.sparse_hops`);
+``manifest.json`` describes it. A hop counts only if the manifest lists it and its files have the recorded size, shape
+and type (and, with ``verify``, the recorded checksum). Files are written under a temporary name and renamed once they
+are durable, so a killed process leaves nothing that is taken for complete.
 """
 
 import time
@@ -18,6 +19,8 @@ import numpy as np
 import sign
 from sign.errors import SignError
 from sign.graph.csr import Array
+from sign.graph.features import Features, SparseFeatures
+from sign.store import sparse_hops
 from sign.store.folder import FORMAT, MANIFEST, StoreFolder, create_array, fingerprint, write_manifest
 from sign.system import arrays
 from sign.system.atomic_files import publish, temporary_file
@@ -44,8 +47,13 @@ class HopFolder(StoreFolder):
             return {}
         return {power: entry for power, entry in entries.items() if self._is_complete(power, entry)}
 
-    def open(self, power: int) -> Array:
+    def open(self, power: int) -> Features:
         """Return the memory-mapped array of a hop that :meth:`hops` lists."""
+        return self._open(power, read_json(self.path / MANIFEST)["hops"][str(power)])
+
+    def _open(self, power: int, entry: dict[str, Any]) -> Features:
+        if sparse_hops.ENTRIES in entry:
+            return sparse_hops.open_parts(self.file(power), entry["shape"][1])
         return arrays.open_npy(self.file(power))
 
     def checksum(self, power: int) -> str:
@@ -53,8 +61,13 @@ class HopFolder(StoreFolder):
         return str(read_json(self.path / MANIFEST)["hops"][str(power)]["checksum"])
 
     def file(self, power: int) -> Path:
-        """Return the path of a hop."""
+        """Return the path of a dense hop."""
         return self.path / f"hop-{power}.npy"
+
+    def files(self, power: int, entry: dict[str, Any]) -> list[Path]:
+        """Return the paths of a hop."""
+        file = self.file(power)
+        return sparse_hops.part_files(file) if sparse_hops.ENTRIES in entry else [file]
 
     def operator_text(self) -> str | None:
         """Return the operator as text, such as ``ppr(method=solve, …)``; None for the features."""
@@ -95,7 +108,7 @@ class HopFolder(StoreFolder):
 
     def is_intact(self, power: int, entry: dict[str, Any]) -> bool:
         """Return whether the array has the recorded checksum."""
-        return bool(digest(self.open(power)) == entry["checksum"])
+        return _checksum(self._open(power, entry)) == str(entry["checksum"])
 
     def _record(self, power: int, entry: dict[str, Any]) -> None:
         """Add a hop to the manifest."""
@@ -107,9 +120,9 @@ class HopFolder(StoreFolder):
         try:
             if not all(isinstance(entry[name], kind) for name, kind in RECORDED.items()):
                 return False
-            if self.file(power).stat().st_size != entry["bytes"]:
+            if sum(file.stat().st_size for file in self.files(power, entry)) != entry["bytes"]:
                 return False
-            array = self.open(power)
+            array = self._open(power, entry)
             if list(array.shape) != entry["shape"] or array.dtype != self.key["dtype"]:
                 return False
             return not self.verify or self.is_intact(power, entry)
@@ -129,6 +142,7 @@ class Draft:
     power: int
     array: Array
     largest: float = 0.0  # magnitude so far, before rounding
+    entries: int = 0  # values so far that are not zero, before rounding
 
     def write(self, rows: slice | Array, values: Array, columns: slice = slice(None)) -> None:
         """Write some rows and columns, rounded to the type of the store, and release their memory.
@@ -145,6 +159,7 @@ class Draft:
                     raise self._error("some values are not finite")
                 self.array[rows, columns] = values
             self.largest = max(self.largest, float(largest))
+            self.entries += int(np.count_nonzero(values))
             arrays.release(self.array[rows] if isinstance(rows, slice) else self.array)
 
     def commit(self, seconds: float, products: int, node_digests: Array | None = None) -> None:
@@ -161,13 +176,8 @@ class Draft:
         normal = float(np.finfo(self.array.dtype).smallest_normal)
         if 0 < self.largest < normal:
             raise self._error(f"the largest value is {self.largest:.1g}, and below {normal:.1g} precision is lost")
-        file, checksum = self.folder.file(self.power), digest(self.array)
-        self.array.flush()  # type: ignore[attr-defined]
-        publish(file)
-        entry = {
+        entry = self._publish() | {
             "shape": list(self.array.shape),
-            "bytes": file.stat().st_size,
-            "checksum": checksum,
             "seconds": round(seconds, 6),
             "products": products,
             "versions": {"sign": sign.__version__, "numpy": np.__version__},
@@ -177,9 +187,25 @@ class Draft:
             entry[NODE_DIGESTS] = self.folder._write_node_digests(node_digests)
         self.folder._record(self.power, entry)
 
+    def _publish(self) -> dict[str, Any]:
+        """Write the final files, dense or sparse; return what is recorded of their content."""
+        file, entry = self.folder.file(self.power), dict[str, Any]()
+        if sparse_hops.stays_sparse(self.array, self.entries):
+            sparse = sparse_hops.write(file, self.array)
+            entry |= {"checksum": sparse.digest, sparse_hops.ENTRIES: len(sparse.indices)}
+        else:
+            entry["checksum"] = digest(self.array)
+            self.array.flush()  # type: ignore[attr-defined]
+            publish(file)
+        return entry | {"bytes": sum(part.stat().st_size for part in self.folder.files(self.power, entry))}
+
     def _error(self, problem: str) -> SignError:
         what, dtype = self.folder.operator_text() or "the features", self.array.dtype
         return SignError(f"{what}: {problem} in {dtype}, the type of the store; {remedy(str(dtype))}")
+
+
+def _checksum(array: Features) -> str:
+    return array.digest if isinstance(array, SparseFeatures) else digest(array)
 
 
 def remedy(dtype: str) -> str:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from sign.diffusion.hops import Hops
 from sign.diffusion.precompute import Precomputation
+from sign.graph.features import SparseFeatures
 from sign.graph.graph import SPLITS
 from sign.store.folder import MANIFEST
 from sign.training.chunk_loader import ChunkLoader
@@ -17,6 +18,7 @@ from sign.training.file_rows import FileRows, layout, write_or_open
 from sign.training.hop_rows import HopRows
 from sign.training.node_datamodule import NodeDataModule
 from sign.training.rows import CPU, RowLoader, Rows, StoredRows, rank_slice
+from sign.training.sparse_rows import load_mixed
 
 EVERY_EPOCH = ("train", "val")  # splits that are worth a row file
 EVALUATION_BATCH = 1 << 12  # rows that are evaluated at a time, at least
@@ -26,12 +28,14 @@ class SIGNDataModule(NodeDataModule):
     """Rows of the hops that ``precomputation`` describes; ``prepare_data`` sets ``hops``, too.
 
     ``placement``, which depends on :attr:`row_bytes`, has to be set before ``setup``, unless rows are in memory;
-    with it the ``device`` that batches are copied to, and the ``dtype`` of rows that are held there.
+    with it the ``device`` that batches are copied to, and the ``dtype`` of rows that are held there. ``sparse_hops``
+    says whether the network takes sparse hops, which then stay so in memory.
     """
 
     hops: Hops
     device = CPU
     dtype = torch.float32
+    sparse_hops = False
 
     def __init__(self, precomputation: Precomputation, seed: int) -> None:
         super().__init__(seed)
@@ -71,8 +75,7 @@ class SIGNDataModule(NodeDataModule):
     @property
     def row_bytes(self) -> int:
         """The size of all rows in memory."""
-        rows = sum(len(labels) for labels in self.classification.labels.values())
-        return rows * 4 * self._hop_rows("train").columns
+        return sum(self._hop_rows(split).nbytes(self.sparse_hops) for split in SPLITS)
 
     @property
     def features(self) -> int:
@@ -129,7 +132,8 @@ class SIGNDataModule(NodeDataModule):
         if self.placement.rows == "device":
             return Rows.load(rows.own(part), self.device, self.dtype)
         if self.placement.rows == "memory":
-            return Rows.load(rows.own(part))
+            mixed = self.sparse_hops and any(isinstance(array, SparseFeatures) for array in rows.arrays)
+            return load_mixed(rows.own(part)) if mixed else Rows.load(rows.own(part))
         if stage != "fit" or split not in EVERY_EPOCH:
             return rows.own(part)
         store = self.precomputation.store

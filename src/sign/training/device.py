@@ -1,15 +1,17 @@
 """Rows and batches on a GPU: what is held there, and copies that overlap the computation."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import cuda
 
+from sign.models.architecture import Architecture
 from sign.training.batch import Batch
 from sign.training.distributed import current_rank
 from sign.training.ranks import uses_gpu
 from sign.training.read_ahead import read_ahead
-from sign.training.settings import Device
+from sign.training.settings import Device, Training
 
 AUTOCAST = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # what products read in mixed precision
 
@@ -17,6 +19,12 @@ AUTOCAST = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # what pro
 def training_device(device: Device) -> torch.device:
     """The CUDA device of this rank, or the CPU, from which Lightning copies batches to other devices."""
     return torch.device("cuda", current_rank(device).local_rank) if uses_gpu(device) else torch.device("cpu")
+
+
+def takes_sparse_hops(architecture: Architecture, training: Training, device: Device) -> bool:
+    """Whether hops may stay sparse: the network takes them, runs on a CPU and is not compiled."""
+    on_gpu = device.accelerator != "cpu" and (cuda.is_available() or torch.backends.mps.is_available())
+    return architecture.takes_sparse_hops and not (on_gpu or device.compile or training.label_dropout)
 
 
 def resident_dtype(precision: str, stored: str, scaling: str) -> torch.dtype:
@@ -39,8 +47,9 @@ def copied_ahead(batches: Iterator[Batch], count: int, device: torch.device) -> 
     stream = cuda.Stream(device)  # type: ignore[no-untyped-call]
     following: tuple[Batch, cuda.Event] | None = None
     for pinned in read_ahead(lambda _: _pinned(next(batches)), range(count)):
+        parts: tuple[Any, Any] = pinned.rows, pinned.labels
         with cuda.stream(stream):
-            rows, labels = (tensor.to(device, non_blocking=True) for tensor in (pinned.rows, pinned.labels))
+            rows, labels = (tensor.to(device, non_blocking=True) for tensor in parts)
             copied = Batch(rows, labels, pinned.total), stream.record_event()
         if following:
             yield _ready(*following)
@@ -50,14 +59,16 @@ def copied_ahead(batches: Iterator[Batch], count: int, device: torch.device) -> 
 
 
 def _pinned(batch: Batch) -> Batch:
-    return Batch(batch.rows.pin_memory(), batch.labels.pin_memory(), batch.total)
+    rows: Any = batch.rows  # hops stay sparse on a CPU only
+    return Batch(rows.pin_memory(), batch.labels.pin_memory(), batch.total)
 
 
 def _ready(batch: Batch, event: cuda.Event) -> Batch:
     """Let the computation wait for a copy, whose memory is not reused before the computation is done."""
-    current = cuda.current_stream(batch.rows.device)
+    rows: Any = batch.rows
+    current = cuda.current_stream(rows.device)
     current.wait_event(event)
-    batch.rows.record_stream(current)
+    rows.record_stream(current)
     batch.labels.record_stream(current)
     return batch
 

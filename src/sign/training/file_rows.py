@@ -120,7 +120,7 @@ def write_or_open(
         hops=checksums,
         positions=digest(*source.positions),
         order=f"shuffled by {LAYOUT_SEED}" if shuffled else "sorted",
-        dtype=str(np.result_type(*source.arrays)),
+        dtype=str(np.result_type(*(array.dtype for array in source.arrays))),
     )
     if folder.entry() is None:
         with folder.locked(lambda: log.info("waiting for another run that writes rows in %s", folder.path)):

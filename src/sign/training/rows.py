@@ -8,6 +8,7 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
+from sign.models.networks.sparse import MixedRows, WideRows
 from sign.training.batch import Batch
 from sign.training.device import copied_ahead
 from sign.training.hop_rows import HopRows
@@ -17,7 +18,10 @@ CPU = torch.device("cpu")
 
 
 class StoredRows(Protocol):
-    """Wide rows: one per node, with its rows of all hops side by side. Those on disk are read a slice at a time."""
+    """Wide rows: one per node, with its rows of all hops side by side. Those on disk are read a slice at a time.
+
+    :class:`Rows` and :class:`sign.models.networks.sparse.MixedRows` are in memory.
+    """
 
     @property
     def columns(self) -> int:
@@ -26,7 +30,7 @@ class StoredRows(Protocol):
     def __len__(self) -> int:
         """Return the number of rows."""
 
-    def __getitem__(self, part: slice) -> Tensor:
+    def __getitem__(self, part: slice) -> WideRows:
         """Return some wide rows."""
 
     def own(self, part: slice) -> Self:
@@ -107,7 +111,7 @@ class RowLoader:
         return len(self.batches)
 
     def __iter__(self) -> Iterator[Batch]:
-        held = self.rows.matrix.device if isinstance(self.rows, Rows) else CPU
+        held = self.rows.matrix.device if isinstance(self.rows, Rows | MixedRows) else CPU
         batches = self._batches(held)
         return batches if held == self.device or self.device == CPU else copied_ahead(batches, len(self), self.device)
 
@@ -119,7 +123,7 @@ class RowLoader:
             return Batch(self.rows[batch], labels[batch], batch.stop - batch.start)
 
         if self.order is None:
-            on_disk = not isinstance(self.rows, Rows | Tensor)
+            on_disk = not isinstance(self.rows, Rows | MixedRows | Tensor)
             yield from read_ahead(in_order, self.batches) if on_disk else map(in_order, self.batches)
             return
         order = self.order().to(device)

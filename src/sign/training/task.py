@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from sign.diffusion.labels import LETTER
 from sign.models.architecture import Architecture, from_plain
 from sign.models.networks.base import HopNetwork
+from sign.models.networks.sparse import WideRows
 from sign.training.batch import Batch
 from sign.training.checkpoint_io import LEARNED
 from sign.training.datamodule import SIGNDataModule
@@ -97,7 +98,7 @@ class SIGNTask(NodeTask):
                 for letter, values in self.learned.items()
             }
 
-    def forward(self, rows: Tensor) -> Tensor:
+    def forward(self, rows: WideRows) -> Tensor:
         """Logits."""
         logits: Tensor = self.network(rows)
         return logits
@@ -107,10 +108,11 @@ class SIGNTask(NodeTask):
         batch = batch._replace(rows=self._without_some_labels(batch.rows))
         return self._evaluate(batch, "train") * (self.trainer.world_size / batch.total)
 
-    def _without_some_labels(self, rows: Tensor) -> Tensor:
+    def _without_some_labels(self, rows: WideRows) -> WideRows:
         """The rows, of which some have zeros in their label hops, as a node has that no label reaches."""
         if not self.label_dropout.p or not self.label_columns:
             return rows
+        assert isinstance(rows, Tensor)  # no hop stays sparse with label dropout
         kept = self.label_dropout(rows.new_ones(len(rows), 1)) > 0
         rows = rows.clone()
         rows[:, self.label_columns.start : self.label_columns.stop] *= kept

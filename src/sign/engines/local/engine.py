@@ -1,6 +1,6 @@
 """Products on this machine: parallel numba over row blocks of equal work."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sign.engines.base import Engine, NodeRows
+from sign.engines.base import Block, Diffusion, Engine, NodeRows
 from sign.errors import SignError
 from sign.graph.csr import Array, Floats
 from sign.graph.matrix import Matrix
@@ -41,6 +41,12 @@ class LocalEngine(Engine):
         finally:
             numba.set_num_threads(before)
 
+    def powers(self, diffusion: Diffusion) -> Generator[Block]:
+        """Compute the wanted powers; those of sparse features by products with their entries."""
+        from sign.engines.local import sparse
+
+        return sparse.powers(self, diffusion) if sparse.takes(diffusion) else super().powers(diffusion)
+
     def product(self, matrix: Matrix, x: Floats, rows: NodeRows = None, out: Floats | None = None) -> Floats:
         """Return the product; one thread sums a row in the order of its entries, so their number changes no bit."""
         from sign.engines.local.kernels import multiplier
@@ -55,15 +61,15 @@ class LocalEngine(Engine):
         multiply = multiplier(x.shape[1])
         csr, loop = matrix.csr, np.float32(matrix.self_loop)
         left, listed = NO_FACTORS if matrix.left is None else matrix.left, ALL_ROWS if rows is None else rows
-        arrays = map(_read_only, (csr.indptr, csr.indices, csr.weights, left, matrix.right))
-        arguments = (*arrays, loop, _read_only(listed))
+        arrays = map(read_only, (csr.indptr, csr.indices, csr.weights, left, matrix.right))
+        arguments = (*arrays, loop, read_only(listed))
         with self._threads():
             for blocks in csr.blocks(rows):
-                multiply(*arguments, _read_only(blocks), _read_only(x), out)
+                multiply(*arguments, read_only(blocks), read_only(x), out)
         return out
 
 
-def _read_only(array: Array | None) -> Array | None:
+def read_only(array: Array | None) -> Array | None:
     """Return a read-only view, as memory maps are: numba would compile a loop for arrays in memory once more."""
     if array is None:
         return None

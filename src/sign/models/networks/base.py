@@ -1,11 +1,13 @@
 """What all networks on rows of hops have in common."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from sign.models.architecture import FEATURES, HopColumns
+from sign.models.networks.sparse import WideRows
 
 
 class HopNetwork(nn.Module):
@@ -33,12 +35,12 @@ class HopNetwork(nn.Module):
         self.names, self.widths = list(hops), list(hops.values())
         self.focal = self.names.index(FEATURES) if FEATURES in hops else 0
 
-    def forward(self, rows: Tensor) -> Tensor:
+    def forward(self, rows: WideRows) -> Tensor:
         """Return the logits of wide rows."""
         logits: Tensor = self.output(self.embed(rows))
         return logits
 
-    def embed(self, rows: Tensor) -> Tensor:
+    def embed(self, rows: Any) -> Tensor:
         """Return the last hidden layer, which the output layer reads."""
         raise NotImplementedError
 

@@ -8,6 +8,7 @@ from sign.models.architecture import HopColumns
 from sign.models.gamlp import GAMLP
 from sign.models.networks.base import HopNetwork
 from sign.models.networks.layers import EqualColumns, hop_mlp, mlp
+from sign.models.networks.sparse import Dropout, WideRows
 
 SLOPE = 0.2  # of LeakyReLU in the scores
 
@@ -20,7 +21,7 @@ class GAMLPNetwork(HopNetwork):
         a = architecture
         regularisation = a.dropout, a.batch_norm
         self.recursive, self.sigmoid = a.attention == "recursive", a.score == "sigmoid"
-        self.input_dropout = nn.Dropout(a.input_dropout)
+        self.input_dropout = Dropout(a.input_dropout)
         columns = a.units if a.layers else self.widths[0]
         self.encoders: nn.Module = EqualColumns(self.widths)
         if a.layers:
@@ -35,7 +36,7 @@ class GAMLPNetwork(HopNetwork):
         self.classifier = mlp(columns, a.units, a.classification_layers, *regularisation, "prelu")
         self.output = nn.Linear(a.units, classes)
 
-    def embed(self, rows: Tensor) -> Tensor:
+    def embed(self, rows: WideRows) -> Tensor:
         """Return the last hidden layer, which the output layer reads."""
         hops = self.encoders(self.input_dropout(rows))
         scores = self._recursive(hops) if self.recursive else self._jk(hops)

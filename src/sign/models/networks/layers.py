@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import prelu
 
+from sign.models.networks.sparse import MixedRows, WideRows
+
 Activation = Literal["relu", "prelu"]
 
 
@@ -31,8 +33,10 @@ class HopLinear(nn.Module):
         self.weights = nn.ParameterList(torch.stack([layer.weight.detach().T for layer in part]) for part in parts)
         self.biases = nn.ParameterList(torch.stack([layer.bias.detach() for layer in part]) for part in parts)
 
-    def forward(self, rows: Tensor) -> Tensor:
+    def forward(self, rows: WideRows) -> Tensor:
         """Return the wide rows of the results."""
+        if isinstance(rows, MixedRows):
+            return self._multiply_mixed(rows)
         parts = torch.split(rows, [width * count for width, count in self.runs], dim=1)
         codes = []
         for number, (part, (width, count)) in enumerate(zip(parts, self.runs, strict=True)):
@@ -40,6 +44,18 @@ class HopLinear(nn.Module):
             code = torch.baddbmm(self.biases[number].unsqueeze(1), hops, self.weights[number])
             codes.append(code.transpose(0, 1).flatten(1))
         return codes[0] if len(codes) == 1 else torch.cat(codes, dim=1)
+
+    def _multiply_mixed(self, rows: MixedRows) -> Tensor:
+        """Return the results of wide rows with sparse hops, each of which has a product of its own."""
+        matrices = [matrix for weight in self.weights for matrix in weight]
+        biases = [vector for bias in self.biases for vector in bias]
+        dense = [width for hop, width in enumerate(rows.widths) if hop not in rows.sparse]
+        parts = iter(torch.split(rows.matrix, dense, dim=1))
+        codes = [
+            rows.sparse[hop] @ matrix + bias if hop in rows.sparse else torch.addmm(bias, next(parts), matrix)
+            for hop, (matrix, bias) in enumerate(zip(matrices, biases, strict=True))
+        ]
+        return torch.cat(codes, dim=1)
 
     @torch.no_grad()
     def fuse(self, norm: nn.BatchNorm1d) -> None:

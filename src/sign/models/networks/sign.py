@@ -7,6 +7,7 @@ from sign.errors import SignError
 from sign.models.architecture import HopColumns
 from sign.models.networks.base import HopNetwork
 from sign.models.networks.layers import hop_mlp, mlp
+from sign.models.networks.sparse import Dropout, WideRows
 from sign.models.sign import SIGN
 
 
@@ -24,14 +25,14 @@ class SIGNNetwork(HopNetwork):
                 "use model.inception_layers=1"
             )
         self.aggregation = a.aggregation
-        self.input_dropout = nn.Dropout(a.input_dropout)
+        self.input_dropout = Dropout(a.input_dropout)
         regularisation = a.dropout, a.batch_norm, a.activation
         self.branches = hop_mlp(self.widths, a.inception_units, a.inception_layers, *regularisation)
         wide = sum(widths) if a.aggregation == "concat" else widths[0]
         self.classifier = mlp(wide, a.classification_units, a.classification_layers, *regularisation)
         self.output = nn.Linear(a.classification_units if a.classification_layers else wide, classes)
 
-    def embed(self, rows: Tensor) -> Tensor:
+    def embed(self, rows: WideRows) -> Tensor:
         """Return the last hidden layer, which the output layer reads."""
         codes: Tensor = self.branches(self.input_dropout(rows))
         embedding: Tensor = self.classifier(self._aggregate(codes))
