@@ -136,7 +136,12 @@ import torch
 def refuse(*_): raise RuntimeError("the GPU was asked for")
 torch.cuda._lazy_init = torch.cuda.is_available = torch.cuda.device_count = refuse
 for name in {LIBRARIES!r}: importlib.import_module(name)
+from numba.core.registry import cpu_target
 from numba.np.ufunc import parallel
+from sign.system.jit import load_registries
+before = len(cpu_target.target_context._defns)
+load_registries()
+assert len(cpu_target.target_context._defns) > before
 assert not parallel._is_initialized
 """
     variables = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}

@@ -108,6 +108,10 @@ def serve(libraries: Sequence[str], ranks: int) -> NoReturn:
         importlib.import_module(name)
         if number == 0:  # the command line, which imports none of those that read the variables
             threads.configure(load, ranks)
+    if "numba" in sys.modules:
+        from sign.system.jit import load_registries
+
+        load_registries()  # once, instead of 0.3 s in each worker
     gc.collect()
     gc.freeze()  # a collection in a worker would copy the pages of all these objects
     running: dict[int, int] = {}  # process ids, and the numbers of the workers

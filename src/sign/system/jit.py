@@ -4,8 +4,14 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from numba import njit
+from numba.core.registry import cpu_target
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def load_registries() -> None:
+    """Load what numba otherwise does with the first compiled loop: its types and functions. Starts no thread."""
+    cpu_target.target_context.refresh()
 
 
 class Decorator(Protocol):
