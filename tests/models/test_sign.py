@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from sign.models.networks import layers as layers_module
 from sign.models.sign import SIGN
 
 
@@ -73,6 +74,37 @@ def test_it_equals_the_branches_one_by_one_in_weights_outputs_and_updates(
             optimiser.step()
     codes = torch.cat([branch.eval()(hop) for branch, hop in zip(branches, hops, strict=True)], 1)
     torch.testing.assert_close(ours.eval()(rows), classifier.eval()(codes), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("activation", ["relu", "prelu"])
+@pytest.mark.parametrize("widths", [[4, 4, 4], [4, 2, 2], [3]], ids=str)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_large_batch_goes_hop_by_hop_to_the_same_outputs_and_updates(
+    monkeypatch: pytest.MonkeyPatch, activation: str, widths: list[int], layers: int
+) -> None:
+    settings = architecture(activation=activation, inception_layers=layers)
+    results = []
+    for large in (0, layers_module.LARGE):
+        monkeypatch.setattr(layers_module, "LARGE", large)
+        torch.manual_seed(0)
+        network = settings.network({f"h{hop}": width for hop, width in enumerate(widths)}, 2).double()
+        optimiser = torch.optim.SGD(network.parameters(), 0.1)
+        for _ in range(3):
+            optimiser.zero_grad()
+            network(torch.randn(7, sum(widths), dtype=torch.float64)).square().mean().backward()
+            optimiser.step()
+        results.append(network.state_dict())
+    torch.testing.assert_close(*results)
+
+
+def test_a_large_batch_goes_hop_by_hop_in_training_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers_module, "LARGE", 0)
+    network = architecture(dropout=0.5, batch_norm=False).network(hops(2), 3)
+    monkeypatch.setattr(network.branches[0], "forward", None)  # all hops at once
+    rows = torch.randn(64, 8)
+    assert not torch.equal(network(rows), network(rows))
+    with pytest.raises(TypeError):
+        network.eval()(rows)
 
 
 def operations(branches: int, columns: tuple[int, ...] = (4,)) -> int:

@@ -1,16 +1,19 @@
 """Layers on wide rows: what all hops go through at once, with weights of its own for each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import prelu
+from torch.compiler import is_compiling
+from torch.nn.functional import batch_norm, prelu
 
 from sign.models.networks.sparse import MixedRows, WideRows
 
 Activation = Literal["relu", "prelu"]
+LARGE = 1 << 23  # activations of a layer, 32 MB, from which on hops are computed one after the other
 
 
 class HopLinear(nn.Module):
@@ -47,15 +50,23 @@ class HopLinear(nn.Module):
 
     def _multiply_mixed(self, rows: MixedRows) -> Tensor:
         """Return the results of wide rows with sparse hops, each of which has a product of its own."""
-        matrices = [matrix for weight in self.weights for matrix in weight]
-        biases = [vector for bias in self.biases for vector in bias]
         dense = [width for hop, width in enumerate(rows.widths) if hop not in rows.sparse]
         parts = iter(torch.split(rows.matrix, dense, dim=1))
         codes = [
             rows.sparse[hop] @ matrix + bias if hop in rows.sparse else torch.addmm(bias, next(parts), matrix)
-            for hop, (matrix, bias) in enumerate(zip(matrices, biases, strict=True))
+            for hop, (matrix, bias) in enumerate(self.maps())
         ]
         return torch.cat(codes, dim=1)
+
+    def maps(self) -> list[tuple[Tensor, Tensor]]:
+        """Return matrix and bias of each hop."""
+        matrices = [matrix for weight in self.weights for matrix in weight.unbind()]
+        return list(zip(matrices, [vector for bias in self.biases for vector in bias.unbind()], strict=True))
+
+    @property
+    def widths(self) -> list[int]:
+        """The columns of each hop."""
+        return [width for width, count in self.runs for _ in range(count)]
 
     @torch.no_grad()
     def fuse(self, norm: nn.BatchNorm1d) -> None:
@@ -73,8 +84,7 @@ class HopLinear(nn.Module):
 
     def separate(self) -> "SeparateLinear":
         """Return the same map as one product per hop."""
-        matrices = [matrix for weight in self.weights for matrix in weight]
-        return SeparateLinear(matrices, [vector for bias in self.biases for vector in bias])
+        return SeparateLinear(*zip(*self.maps(), strict=True))
 
 
 class SeparateLinear(nn.Module):
@@ -114,6 +124,57 @@ class HopPReLU(nn.Module):
         return prelu(rows, slopes)
 
 
+class HopMLP(nn.Sequential):
+    """Layers of [HopLinear, BatchNorm, activation, Dropout]: an MLP of its own for each hop.
+
+    A layer is one operation for all hops, unless the batch is so large that its activations leave the caches between
+    two operations: then one hop follows the other through all layers, with other random numbers of dropout.
+    """
+
+    def forward(self, rows: WideRows) -> Tensor:
+        """Return the wide rows of the results."""
+        first = next(iter(self), None)
+        if self.training and isinstance(rows, Tensor) and isinstance(first, HopLinear) and not is_compiling():
+            units = sum(bias.numel() for bias in first.biases)
+            if rows.device.type == "cpu" and len(rows) * units >= LARGE:
+                return self._hop_by_hop(torch.split(rows, first.widths, dim=1))
+        outputs: Tensor = super().forward(rows)  # type: ignore[no-untyped-call]
+        return outputs
+
+    def _hop_by_hop(self, hops: Sequence[Tensor]) -> Tensor:
+        layers = [_functions(module, len(hops)) for module in self]
+        codes = []
+        for hop, code in enumerate(hops):
+            for functions in layers:
+                code = functions[hop](code)
+            codes.append(code)
+        return torch.cat(codes, dim=1)
+
+
+def _functions(module: nn.Module, hops: int) -> list[Callable[[Tensor], Tensor]]:
+    """Return what a layer does with each hop."""
+    if isinstance(module, HopLinear):
+        return [partial(_affine, matrix, bias) for matrix, bias in module.maps()]
+    if isinstance(module, HopPReLU):
+        return [partial(prelu, weight=slope) for slope in module.weight.chunk(hops)]
+    if not isinstance(module, nn.BatchNorm1d):
+        return [module] * hops
+    norm: Any = module
+    norm.num_batches_tracked.add_(1)
+    parts = (each.chunk(hops) for each in (norm.running_mean, norm.running_var, norm.weight, norm.bias))
+    return [partial(_normalise, norm, own) for own in zip(*parts, strict=True)]
+
+
+def _normalise(norm: Any, own: Sequence[Tensor], rows: Tensor) -> Tensor:
+    """Apply the batch norm of one hop, whose statistics and parameters are parts of those of all hops."""
+    mean, variance, weight, bias = own
+    return batch_norm(rows, mean, variance, weight, bias, True, norm.momentum, norm.eps)
+
+
+def _affine(matrix: Tensor, bias: Tensor, rows: Tensor) -> Tensor:
+    return torch.addmm(bias, rows, matrix)
+
+
 def activation_of(name: Activation) -> nn.Module:
     """Return an activation with the same slope for all columns."""
     return nn.ReLU() if name == "relu" else nn.PReLU()
@@ -133,7 +194,7 @@ def mlp(
 
 def hop_mlp(
     widths: list[int], units: int, layers: int, dropout: float, batch_norm: bool, activation: Activation = "relu"
-) -> nn.Sequential:
+) -> HopMLP:
     """Build ``layers`` × [HopLinear, BatchNorm, activation, Dropout]: an MLP of its own for each hop."""
     branches = [[nn.Linear(units if layer else width, units) for layer in range(layers)] for width in widths]
     modules: list[nn.Module] = []
@@ -142,7 +203,7 @@ def hop_mlp(
         modules.append(HopLinear(linears))
         modules += [nn.BatchNorm1d(hops * units)] if batch_norm else []
         modules += [nn.ReLU() if activation == "relu" else HopPReLU(hops), nn.Dropout(dropout)]
-    return nn.Sequential(*modules)
+    return HopMLP(*modules)
 
 
 class EqualColumns(nn.Module):
