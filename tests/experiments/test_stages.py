@@ -151,6 +151,17 @@ def test_a_run_killed_in_a_later_stage_ends_like_an_uninterrupted_one(
     assert len(Run(folder / "stage2").epochs()) == 4
 
 
+@pytest.mark.parametrize("damaged", [False, True], ids=["complete", "damaged"])
+def test_a_finished_run_that_is_resumed_keeps_its_numbers(configured: Configured, damaged: bool) -> None:
+    settings = configured(*STAGES)
+    metrics = run(settings)
+    assert metrics["stage"] > 1  # whose network must not choose the pseudo labels of the second stage again
+    folder = folder_of(settings)
+    if damaged:
+        (folder / "stage2" / "checkpoints" / "last.ckpt").write_bytes(b"cut short")
+    assert learned(run(configured(f"ckpt_path={folder}"))) == learned(metrics)
+
+
 def test_the_best_stage_is_the_result_for_evaluation_and_predictions(configured: Configured, tmp_path: Path) -> None:
     settings = configured(*STAGES)
     metrics = run(settings)
