@@ -96,7 +96,7 @@ def test_the_second_stage_trains_on_the_training_nodes_and_the_confident_predict
     nodes = np.array(sorted(labels))
     values = np.zeros((graph.nodes, graph.classes))
     values[nodes, [labels[node] for node in nodes.tolist()]] = 1
-    fold = settings.powers["l"][0].folds.of(graph.nodes, nodes)  # type: ignore[attr-defined]
+    fold = settings.powers["l"][0].folds.of(graph, nodes)  # type: ignore[attr-defined]
     dense = normalized(dense_undirected(graph) + np.eye(graph.nodes))
     rows = label_hop(second)
     for node in range(0, graph.nodes, 7):
