@@ -52,6 +52,7 @@ def test_smoke_fills_tables_and_figures(tmp_path: Path, monkeypatch: pytest.Monk
     assert [run.with_name("metrics.json").stat().st_mtime_ns for run in runs] == stamps
 
 
+@pytest.mark.slow
 def test_searched_systems_are_trained_and_the_others_are_footnotes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
