@@ -80,6 +80,16 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert again.measure("mlp", {}, seed=0) == metrics
 
 
+def test_heads() -> None:
+    heads = benchmark("heads")
+    options = SimpleNamespace(power=1, batch=32, steps=1, rounds=1)
+    built = {head: heads.step_of(head, 8, options) for head in heads.HEADS}
+    assert built["hoga"][1] == built["hoga, 8 heads"][1] > built["gpr"][1]  # parameters
+    measured = heads.ratios({head: step for head, (step, _) in built.items()}, options)
+    assert measured.keys() == heads.HEADS.keys()
+    assert measured["sign"][1] == 1
+
+
 def test_out_of_core(tmp_path: Path) -> None:
     out_of_core = benchmark("out_of_core")
     options = SimpleNamespace(rows=500, hops=3, features=7, units=4, batch=64, epochs=2, share=1e5, patience=60)

@@ -162,7 +162,7 @@ def settings_of(section: str) -> set[str]:
     if section == "model":
         known |= settings_of("hops")
         known |= {f"operators.{letter}.{field}" for letter in "pstdf" for field in settings_of("operator")}
-        known |= {"labels.folds", "labels.seed"}
+        known |= {f"labels.{name}" for name in yaml.safe_load((CONF / "hops" / "default.yaml").read_text())["labels"]}
     return known - {"defaults"}
 
 

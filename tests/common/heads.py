@@ -31,6 +31,8 @@ CASES: list[tuple[type[Architecture], dict[str, Any]]] = [
     (GAMLP, {"attention": "recursive", "score": "leaky_relu"}),
     (GAMLP, {"attention": "jk", "layers": 0, "residual": False}),
     (GAMLP, {"attention": "recursive", "layers": 0}),
+    (HOGA, {"heads": 1}),
+    (NAGphormer, {"heads": 1}),
     (GPR, {"coefficients": "interpolated"}),
     (GPR, {"layers": 0, "batch_norm": False}),
 ]

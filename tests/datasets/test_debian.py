@@ -69,6 +69,22 @@ def test_both_tasks_have_the_same_split() -> None:
         assert not np.isin(sections.nodes_of(name), others).any()
 
 
+def test_packages_of_one_source_are_in_one_group() -> None:
+    sections, tags = map(loaded, TASKS)
+    np.testing.assert_array_equal(sections.groups, tags.groups)
+    names = sections.node_ids.tolist()
+    for one, other in (("389-ds", "python3-lib389"), ("4ti2", "lib4ti2-dev"), ("0ad-data", "0ad-data-common")):
+        assert sections.groups[names.index(one)] == sections.groups[names.index(other)]
+    assert sections.groups[names.index("0ad")] != sections.groups[names.index("python3-numpy")]
+    split = np.full(sections.nodes, -1)
+    for number, name in enumerate(SPLITS):
+        for graph in (sections, tags):
+            split[graph.nodes_of(name)] = number
+    labelled = np.flatnonzero(split >= 0)
+    changes = np.diff(split[labelled]) != 0  # neighbours in the index
+    np.testing.assert_array_equal(np.diff(sections.groups[labelled]), changes)
+
+
 def test_inductive_training_sees_training_packages_only() -> None:
     graph = Debian(labels="tags", inductive=True).load()
     training, full = classification_of(graph).scopes

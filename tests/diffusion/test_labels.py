@@ -59,7 +59,7 @@ def test_rows_are_the_formula_with_the_labels_of_other_folds(
     hops = label_hops(graph, tmp_path_factory.mktemp("store"), operator)
     for split in SPLITS:
         seen = graph.induced_by_training() if inductive and split == "train" else graph
-        matrix, fold = applied(operator.resolve(inductive), seen), FOLDS.of(seen.nodes, seen.train)
+        matrix, fold = applied(operator.resolve(inductive), seen), FOLDS.of(seen, seen.train)
         one_hot = np.eye(CLASSES)[seen.labels] if seen.labels.ndim == 1 else seen.labels.astype(float)
         for row, node in enumerate(seen.nodes_of(split)):
             visible = np.isin(np.arange(seen.nodes), seen.train) & (fold != fold[node])
@@ -90,7 +90,7 @@ def test_rows_of_a_fold_change_with_no_label_of_it(
     tmp_path_factory: pytest.TempPathFactory, graph: Graph, operator: Operator, inductive: bool
 ) -> None:
     graph, folder = with_labels(graph, inductive=inductive), tmp_path_factory.mktemp("store")
-    before, fold = label_rows(label_hops(graph, folder, operator), "train"), FOLDS.of(graph.nodes, graph.train)
+    before, fold = label_rows(label_hops(graph, folder, operator), "train"), FOLDS.of(graph, graph.train)
     for number in range(FOLDS.folds):
         labels = np.where(fold == number, (graph.labels + 1) % CLASSES, graph.labels)
         changed = label_rows(label_hops(replace(graph, labels=labels), folder, operator), "train")
@@ -183,7 +183,7 @@ def test_a_subtracted_diagonal_would_leave_a_trace_that_folds_do_not() -> None:
     assert (fitted(subtracted, labels, subtracted) == labels).all()  # the class that is missing from the row
     nothing = np.array([], int)
     graph = replace(Communities(nodes=nodes, edges=10).load(), train=np.arange(nodes), val=nothing, test=nothing)
-    fold = LabelFolds(5, 0).of(graph.nodes, graph.train)
+    fold = LabelFolds(5, 0).of(graph, graph.train)
     masked = np.stack([mean[node] @ (one_hot * (fold != fold[node])[:, None]) for node in range(nodes)])
     assert (fitted(masked, labels, masked) == labels).mean() < 0.45
 
@@ -198,6 +198,58 @@ def test_blocks_of_visible_labels_are_parts_of_the_dense_matrix(multilabel: bool
     assert x.shape == dense.shape
     np.testing.assert_array_equal(x[slice(1, 5), slice(1, 3)], dense[1:5, 1:3])
     np.testing.assert_array_equal(x[slice(None), slice(None)], dense)
+
+
+def test_no_group_is_in_two_folds_and_folds_are_about_equal() -> None:
+    rng = np.random.default_rng(0)
+    graph = Communities(nodes=2000, edges=4000).load()
+    graph = replace(graph, groups=rng.integers(0, 500, graph.nodes) * 7)
+    folds = LabelFolds(5, 3, "groups")
+    fold, groups = folds.of(graph, graph.train)[graph.train], graph.groups[graph.train]
+    assert len(set(zip(groups.tolist(), fold.tolist(), strict=True))) == len(np.unique(groups))
+    sizes = np.bincount(fold, minlength=5)
+    assert abs(sizes - sizes.mean()).max() < 20
+    assert (folds.of(graph, graph.train)[np.setdiff1d(np.arange(graph.nodes), graph.train)] == 5).all()
+    assert not np.array_equal(fold, LabelFolds(5, 4, "groups").of(graph, graph.train)[graph.train])
+
+
+@pytest.mark.parametrize("inductive", [False, True])
+def test_with_groups_a_training_row_sees_no_label_of_its_group_as_a_test_row_does(
+    tmp_path: Path, inductive: bool
+) -> None:
+    graph = Communities(nodes=300, edges=1500).load()
+    graph = replace(graph, groups=np.arange(graph.nodes) // 4, inductive=inductive)
+    assert graph.groups is not None
+
+    def rows(graph: Graph, by: str) -> list[np.ndarray]:
+        powers = {"l": (LabelDiffusion(OPERATORS[0], LabelFolds(3, 0, by)), POWER)}  # type: ignore[arg-type]
+        hops = diffuse(classification_of(graph, "none"), powers, LocalEngine(threads=1), Store(str(tmp_path)))
+        return label_rows(hops, "train")
+
+    groups = graph.groups[graph.train]
+    group = np.bincount(groups).argmax()
+    own = groups == group
+    labels = graph.labels.copy()
+    labels[graph.train[own]] = (labels[graph.train[own]] + 1) % graph.classes
+    changed = replace(graph, labels=labels)
+    for before, after in zip(rows(graph, "groups"), rows(changed, "groups"), strict=True):
+        np.testing.assert_array_equal(before[own], after[own])
+    assert any(
+        (before[own] != after[own]).any()
+        for before, after in zip(rows(graph, "nodes"), rows(changed, "nodes"), strict=True)
+    )
+    regrouped = rows(replace(graph, groups=np.arange(graph.nodes) // 5), "groups")
+    assert any((one != other).any() for one, other in zip(rows(graph, "groups"), regrouped, strict=True))
+
+
+def test_groups_that_cannot_be_divided_are_one_message(tmp_path: Path) -> None:
+    graph, folds = Communities(nodes=50, edges=90).load(), LabelFolds(3, 0, "groups")
+    with pytest.raises(SignError, match=r"communities has no groups of nodes; name them in dataset.groups"):
+        folds.of(graph, graph.train)
+    with pytest.raises(SignError, match=r"all training nodes are in one group"):
+        folds.of(replace(graph, groups=np.zeros(50, np.int64)), graph.train)
+    with pytest.raises(SignError, match=r"groups of type float64 and shape \(50,\) for 50 nodes"):
+        replace(graph, groups=np.zeros(50))
 
 
 def test_a_graph_without_labels_and_an_operator_that_learns_are_refused(tmp_path: Path) -> None:

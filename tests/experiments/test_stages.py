@@ -96,7 +96,7 @@ def test_the_second_stage_trains_on_the_training_nodes_and_the_confident_predict
     nodes = np.array(sorted(labels))
     values = np.zeros((graph.nodes, graph.classes))
     values[nodes, [labels[node] for node in nodes.tolist()]] = 1
-    fold = settings.powers["l"][0].folds.of(graph.nodes, nodes)  # type: ignore[attr-defined]
+    fold = settings.powers["l"][0].folds.of(graph, nodes)  # type: ignore[attr-defined]
     dense = normalized(dense_undirected(graph) + np.eye(graph.nodes))
     rows = label_hop(second)
     for node in range(0, graph.nodes, 7):
@@ -149,6 +149,17 @@ def test_a_run_killed_in_a_later_stage_ends_like_an_uninterrupted_one(
     resumed = run(configured(f"ckpt_path={folder}"))
     assert learned(resumed) == learned(whole)
     assert len(Run(folder / "stage2").epochs()) == 4
+
+
+@pytest.mark.parametrize("damaged", [False, True], ids=["complete", "damaged"])
+def test_a_finished_run_that_is_resumed_keeps_its_numbers(configured: Configured, damaged: bool) -> None:
+    settings = configured(*STAGES)
+    metrics = run(settings)
+    assert metrics["stage"] > 1  # whose network must not choose the pseudo labels of the second stage again
+    folder = folder_of(settings)
+    if damaged:
+        (folder / "stage2" / "checkpoints" / "last.ckpt").write_bytes(b"cut short")
+    assert learned(run(configured(f"ckpt_path={folder}"))) == learned(metrics)
 
 
 def test_the_best_stage_is_the_result_for_evaluation_and_predictions(configured: Configured, tmp_path: Path) -> None:

@@ -278,19 +278,25 @@ def test_dropout_acts_in_training_only(kind: type[Architecture]) -> None:
         assert not torch.equal(network(rows), network(rows)), name
 
 
-def test_attention_is_that_of_torch() -> None:
+@pytest.mark.parametrize("heads", [1, 2])
+def test_attention_and_its_gradients_are_those_of_torch(heads: int) -> None:
     torch.manual_seed(0)
-    ours, theirs = SelfAttention(6, 2, 0.0), nn.MultiheadAttention(6, 2, batch_first=True)
-    theirs.load_state_dict(
-        {
-            "in_proj_weight": ours.inputs.weight,
-            "in_proj_bias": ours.inputs.bias,
-            "out_proj.weight": ours.projection.weight,
-            "out_proj.bias": ours.projection.bias,
-        }
-    )
+    ours, theirs = SelfAttention(6, heads, 0.0), nn.MultiheadAttention(6, heads, batch_first=True)
+    nn.init.normal_(ours.inputs.bias)
+    pairs = {
+        "in_proj_weight": ours.inputs.weight,
+        "in_proj_bias": ours.inputs.bias,
+        "out_proj.weight": ours.projection.weight,
+        "out_proj.bias": ours.projection.bias,
+    }
+    theirs.load_state_dict(pairs)
     tokens = torch.randn(7, 5, 6)
-    torch.testing.assert_close(ours(tokens)[0], theirs(tokens, tokens, tokens)[0])
+    outputs, expected = ours(tokens)[0], theirs(tokens, tokens, tokens)[0]
+    torch.testing.assert_close(outputs, expected)
+    for result in (outputs, expected):
+        result.square().sum().backward()
+    for name, parameter in theirs.named_parameters():
+        torch.testing.assert_close(pairs[name].grad, parameter.grad, atol=1e-5, rtol=1e-4)
 
 
 def test_a_layer_of_nagphormer_is_that_of_torch() -> None:

@@ -6,7 +6,7 @@ import pytest
 from common.requests import requested
 
 from sign.published import published_tables
-from sign.reproduction.experiments import COMPARED, GRAPHS, MODELS, cell_plan, overrides_of
+from sign.reproduction.experiments import GRAPHS, MODELS, SEARCHED, cell_plan, overrides_of
 from sign.reproduction.reproduce import Reproduction
 
 
@@ -35,22 +35,24 @@ def test_every_graph_has_a_lookalike(tmp_path: Path) -> None:
 def test_systems_of_the_baselines_table_have_the_settings_of_their_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = published_tables()["baselines"]
-    assert set(table.experiments) == {f"{graph}/{system}" for graph in GRAPHS for system in COMPARED}
+    for table, systems in SEARCHED.items():
+        cells = {f"{graph}/{table}/{system}" for graph in GRAPHS for system in systems}
+        assert set(published_tables()[table].experiments) == cells
     for graph in ("photo", "tags"):
         file = tmp_path / "tuned" / "baselines" / f"{graph}_graphsaint.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     monkeypatch.setattr("sign.reproduction.experiments.CONF", tmp_path)
-    assert overrides_of("photo/graphsaint", smoke=False)[-1] == "tuned=baselines/photo_graphsaint"
-    assert "dataset.labels=tags" in overrides_of("tags/graphsaint", smoke=False)
+    assert overrides_of("photo/baselines/graphsaint", smoke=False)[-1] == "tuned=baselines/photo_graphsaint"
+    assert "dataset.labels=tags" in overrides_of("tags/baselines/graphsaint", smoke=False)
 
 
 def test_a_system_without_searched_settings_is_a_footnote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sign.reproduction.experiments.CONF", tmp_path)
-    result = Reproduction(requested(tmp_path, "table=baselines")).train("cora/sign")
-    assert result.unavailable
-    assert "python tools/tune.py" in result.reason
+    for table in SEARCHED:
+        result = Reproduction(requested(tmp_path, f"table={table}")).train(f"cora/{table}/sign")
+        assert result.unavailable
+        assert f"python tools/tune.py --table {table} --graphs cora --systems sign" in result.reason
 
 
 def test_every_experiment_of_a_smoke_table_has_a_lookalike(tmp_path: Path) -> None:

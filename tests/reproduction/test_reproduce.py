@@ -5,12 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from common.paths import REPOSITORY
 from common.requests import requested
+from omegaconf import DictConfig
 
 from sign.commands.reproduce import reproduce
+from sign.config.configure import compose
 from sign.errors import MissingData, SignError
 from sign.experiments.series import SeriesPlan
 from sign.published import PublishedTable, published_tables
+from sign.reproduction.experiments import GRAPHS
 from sign.runs import Series
 from sign.system.atomic_files import write_json
 
@@ -46,6 +50,37 @@ def test_smoke_fills_tables_and_figures(tmp_path: Path, monkeypatch: pytest.Monk
     stamps = [run.with_name("metrics.json").stat().st_mtime_ns for run in runs]
     reproduce(request)  # everything is there
     assert [run.with_name("metrics.json").stat().st_mtime_ns for run in runs] == stamps
+
+
+@pytest.mark.slow
+def test_searched_systems_are_trained_and_the_others_are_footnotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small graph in place of Cora, and defaults in place of the files that searches write."""
+    settings = {"sagn": ["tuned=custom_sagn"], "sign_labels": ["tuned=custom_sign", "model.l=1"]}
+    settings["sign_smoothed"] = ["tuned=custom_sign", "smoothing.correct_alpha=0.9", "smoothing.smooth_alpha=0.9"]
+    table = with_rows("beyond", ["SAGN", "SIGN, label hops", "SIGN, Correct and Smooth", "GPR"])
+    table = replace(table, columns=("Cora",), cells=tuple(cell for cell in table.cells if cell.column == "Cora"))
+
+    def composed(*overrides: str) -> DictConfig:
+        tuned = [value for line in overrides if line.startswith("tuned=") for value in settings[line[18:]]]
+        return compose(*(line for line in overrides if not line.startswith("tuned=")), *tuned)
+
+    def tuned_file(table: str, graph: str, system: str) -> Path:
+        return REPOSITORY / ("README.md" if table == "beyond" and system in settings else "missing.yaml")
+
+    experiments = "sign.reproduction.experiments"
+    monkeypatch.setattr("sign.reproduction.reproduce.published_tables", lambda: {"beyond": table})
+    monkeypatch.setitem(GRAPHS, "cora", ("communities", ["dataset.nodes=200", "dataset.edges=600"]))
+    monkeypatch.setattr(f"{experiments}.compose", composed)
+    monkeypatch.setattr(f"{experiments}.tuned_file", tuned_file)
+    reproduce(requested(tmp_path, "table=beyond", "runs=1", "+settings.training.max_epochs=1"))
+    content = json.loads((tmp_path / "output" / "reproduction" / "beyond.json").read_text())
+    cells = {cell["row"]: cell for cell in content["cells"]}
+    for row in ("SAGN", "SIGN, label hops", "SIGN, Correct and Smooth"):
+        assert 0 < cells[row]["ours"]["mean"] < 1
+    assert cells["GPR"]["ours"] is None
+    assert "python tools/tune.py --table beyond --graphs cora --systems gpr" in cells["GPR"]["reason"]
 
 
 def test_unavailable_data_become_footnotes_and_the_rest_continues(

@@ -28,7 +28,8 @@ SECTIONS = {
     "search": hints_of(SearchSettings) | {"devices": list[int] | None},
 }
 LABELS = {f"labels.{name}": hint for name, hint in hints_of(LabelFolds).items()}
-HOPS = {"branches": Literal["all", "last"], **dict.fromkeys("pstdfl", Power), **LABELS}
+POSITIONS = {"positions": Annotated[int, Range(0, 1000)]}
+HOPS = {"branches": Literal["all", "last"], **dict.fromkeys("pstdfl", Power), **POSITIONS, **LABELS}
 NAMES = {"name": str, "title": str | None}
 PATHS = dict.fromkeys(("data_dir", "store_dir", "output_dir"), str)
 GROUPS = {

@@ -32,6 +32,8 @@ from sign.datasets.base import Dataset
 from sign.datasets.exported_hops import ExportedHops
 from sign.diffusion.labels import LETTER as LABELS
 from sign.diffusion.labels import LabelDiffusion, LabelFolds
+from sign.diffusion.positions import LETTER as POSITIONS
+from sign.diffusion.positions import LaplacianPositions
 from sign.diffusion.precompute import Powers
 from sign.engines.base import Engine
 from sign.engines.spark.engine import SparkEngine
@@ -47,7 +49,7 @@ from sign.training.placement import Placement
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 from sign.validation import MAX_POWER, Count, Range, Seed, check, check_name
 
-MODEL_KEYS = ("_target_", "name", "title", "branches", "operators", "labels")
+MODEL_KEYS = ("_target_", "name", "title", "branches", "operators", "labels", "positions")
 SECTIONS = ("dataset", "model", "engine", "trainer", "logger", "paths", "training", "scaling", "store", "smoothing")
 
 
@@ -132,6 +134,9 @@ def configure(cfg: DictConfig, overrides: Iterable[str] | None = None) -> Settin
     dataset = instantiate_section(cfg, "dataset", Dataset)
     smoothing = _smoothing(cfg, baseline, engine, dataset)
     _check_stages(plain["training"]["stages"], baseline, dataset)
+    if POSITIONS in powers and dataset.inductive:
+        rule = "those of the training graph have nothing to do with those of the whole graph; use model.positions=0, or"
+        raise FieldError("model.positions", model["positions"], f"{rule} dataset.inductive=false")
     if run:
         check_content(dataset, run)
     title = model["title"] or (baseline.name if baseline else _title(model["name"], powers))
@@ -244,7 +249,11 @@ def _powers(cfg: DictConfig, model: dict[str, Any]) -> Powers:
             raise FieldError(f"model.{letter}", power, f"a power must be <= {MAX_POWER}")
         operator = instantiate_section(cfg, f"model.operators.{letter}", Operator)
         powers[letter] = (_of_labels(operator, model) if letter == LABELS else operator, power)
-    return powers
+    positions: Any = model.get("positions", 0)
+    check("model.positions", positions, Annotated[int, Range(0, 1000)])
+    if positions and POSITIONS in powers:
+        raise SignError(f"model.operators.{POSITIONS}: is the letter of model.positions; use another one")
+    return powers | ({POSITIONS: (LaplacianPositions(positions), 1)} if positions else {})
 
 
 def _of_labels(operator: Operator, model: dict[str, Any]) -> Operator:

@@ -26,8 +26,8 @@ class Debian(Dataset):
     """63,436 packages of Debian 12, 326,167 dependencies, 2,170 binary words of their descriptions.
 
     An edge points from a package to one that it depends on, recommends or suggests. ``labels=sections`` gives each
-    package one of 54 sections, ``labels=tags`` any of 100 debtags. Packages of one source are in the same split;
-    those without a label are in none.
+    package one of 54 sections, ``labels=tags`` any of 100 debtags. Packages of one source are in the same split and
+    the same group; those without a label are in no split.
     """
 
     name: str = "debian"
@@ -55,6 +55,7 @@ class Debian(Dataset):
             inductive=self.inductive,
             class_names=tuple(names.tolist()),
             node_ids=raw["packages"].astype(np.dtypes.StringDType()),
+            groups=_groups(raw["split"]),
         )
 
 
@@ -68,6 +69,18 @@ def _read() -> dict[str, Array]:
         raise SignError(f"{FILE}: is damaged or missing; install the package again")
     with np.load(io.BytesIO(content), allow_pickle=False) as raw:
         return {name: raw[name] for name in raw.files}
+
+
+def _groups(split: Array) -> Array:
+    """Return a number per package that packages of one source share.
+
+    Which source a package is built from is not in the file. But packages are in the order of the package index, which
+    lists them source by source, and a source has one split: a run of packages in one split consists of whole sources,
+    of about two on average in the training split. Packages without a split belong to the run before them.
+    """
+    position = np.where(split < len(SPLITS), np.arange(len(split)), 0)
+    known = split[np.maximum.accumulate(position)]
+    return np.cumsum(np.diff(known, prepend=known[:1]) != 0)
 
 
 def _sections(raw: dict[str, Array]) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from sign.diffusion.features import ScaledFeatures, check_representable
 from sign.diffusion.hops import Hop
 from sign.diffusion.labels import LabelDiffusion, parts
 from sign.diffusion.needed_rows import needed_rows
+from sign.diffusion.positions import LaplacianPositions
 from sign.engines.base import Diffusion, Engine, FeatureSource, NodeRows
 from sign.engines.progress import reach
 from sign.errors import SignError
@@ -57,7 +58,9 @@ class HopSource:
 
     @property
     def columns(self) -> int:
-        """The columns of each hop: features, or classes."""
+        """The columns of each hop: features, classes, or positions."""
+        if isinstance(self.operator, LaplacianPositions):
+            return self.operator.count
         return self.scope.classes if isinstance(self.operator, LabelDiffusion) else self.scope.features
 
     def name(self, power: int) -> str:
@@ -71,8 +74,9 @@ class HopSource:
             key = {field: key[field] for field in ("scope", "features", "scaling")}
         else:  # data of edges are a part of the key only for operators that read them
             key = {field: key[field] for field in key if field not in EDGE_DATA or field in self.operator.reads}
-        if isinstance(self.operator, LabelDiffusion):  # labels depend on no feature of a node
+        if isinstance(self.operator, LabelDiffusion | LaplacianPositions):  # which depend on no feature of a node
             key = {field: value for field, value in key.items() if field not in ("features", "scaling")}
+        if isinstance(self.operator, LabelDiffusion):
             key["labels"] = self.scope.labels
         operator = None if self.operator is None else self.operator.describe()
         return self.store.folder(self.dataset, operator=operator, rows=None if rows is None else digest(rows), **key)
@@ -139,6 +143,8 @@ def _compute(
             return {power: _store_features(source, origin, used, draft) for power, draft in drafts.items()}
         if isinstance(source.operator, LabelDiffusion):
             return _store_labels(source, source.operator, origin, used, drafts)
+        if isinstance(source.operator, LaplacianPositions):
+            return _store_positions(source, source.operator, origin, used, drafts)
         diffusion = _diffusion(source, source.operator, origin, used, drafts)
         digests = None
         if source.engine.copies_rows and source.operator.is_one_product and _starts_from_copyable(source, diffusion):
@@ -189,6 +195,20 @@ def _store_labels(
         draft.commit(seconds[power], labels.products)
         source.completed(1)
     return seconds
+
+
+def _store_positions(
+    source: HopSource, positions: LaplacianPositions, origin: Origin, used: NodeRows, drafts: Mapping[int, Draft]
+) -> dict[int, float]:
+    """Store the positions of the used nodes, which are the only power; return the seconds that they took."""
+    ((power, draft),) = drafts.items()
+    began = time.perf_counter()
+    values = positions.of(origin.graph)
+    draft.write(slice(None), values if used is None else values[used])
+    seconds = time.perf_counter() - began
+    draft.commit(seconds, positions.products)
+    source.completed(1)
+    return {power: seconds}
 
 
 def _diffusion(

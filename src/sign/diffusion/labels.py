@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -20,18 +20,40 @@ LETTER = "l"  # of label hops in the settings and names of hops
 
 @dataclass(frozen=True)
 class LabelFolds(Validated):
-    """How training nodes are divided: into ``folds`` folds of about equal size, drawn with ``seed``."""
+    """How training nodes are divided: into ``folds`` folds of about equal size, drawn with ``seed``.
+
+    With ``by="groups"``, nodes of one group of the graph are in one fold.
+    """
 
     folds: Annotated[int, Range(2, 1000)]
     seed: Seed
+    by: Literal["nodes", "groups"] = "nodes"
 
-    def of(self, nodes: int, labelled: Array) -> Array:
-        """Return the fold of each of ``nodes`` nodes; ``folds`` stands for those that are not ``labelled``.
+    def of(self, graph: Graph, labelled: Array) -> Array:
+        """Return the fold of each node; ``folds`` stands for those that are not ``labelled``.
 
-        Folds depend on the number of labelled nodes and the seed, never on a label.
+        Folds depend on the number of labelled nodes, their groups and the seed, never on a label.
+
+        Raises
+        ------
+        SignError
+            If the graph has no groups to divide.
         """
-        fold = np.full(nodes, self.folds, np.int64)
-        fold[labelled] = np.random.default_rng(self.seed).permutation(len(labelled)) % self.folds
+        fold, rng = np.full(graph.nodes, self.folds, np.int64), np.random.default_rng(self.seed)
+        if self.by == "nodes":
+            fold[labelled] = rng.permutation(len(labelled)) % self.folds
+            return fold
+        if graph.groups is None:
+            rule = f"{graph.name} has no groups of nodes; name them in dataset.groups, or use model.labels.by=nodes"
+            raise SignError(f"model.labels.by=groups: {rule}")
+        groups, number = np.unique(graph.groups[labelled], return_inverse=True)
+        if len(groups) < 2:
+            rule = "all training nodes are in one group, so none sees a label; use model.labels.by=nodes"
+            raise SignError(f"model.labels.by=groups: {graph.name}: {rule}")
+        sizes, order = np.bincount(number), rng.permutation(len(groups))
+        before = np.empty_like(sizes)  # nodes of the groups that are drawn before
+        before[order] = np.cumsum(sizes[order]) - sizes[order]
+        fold[labelled] = (before * self.folds // len(labelled))[number]
         return fold
 
 
@@ -137,7 +159,7 @@ def parts(origin: Origin, folds: LabelFolds, used: NodeRows) -> Iterator[tuple[A
             f"{graph.name}: {len(labelled)} training nodes have labels to diffuse, but the model reads label hops "
             f"(model.{LETTER}); give it a graph with labelled training nodes"
         )
-    fold = folds.of(graph.nodes, labelled)
+    fold = folds.of(graph, labelled)
     training = fold < folds.folds
     nodes = np.arange(graph.nodes) if used is None else used
     for number in range(folds.folds + 1):

@@ -10,11 +10,12 @@ import numpy as np
 
 from sign.config.settings import Settings
 from sign.engines.progress import progress_bar
+from sign.experiments.preflight import CheckpointError
 from sign.graph.graph import SPLITS
 from sign.graph.pseudo_labels import PseudoLabels
 from sign.prediction.model import TrainedModel
 from sign.prediction.scoring import StoredRows, probabilities, score_of, scores
-from sign.runs import CONFUSION, PER_CLASS, PSEUDO_LABELS, SMOOTHING, STAGE, STAGES, Run
+from sign.runs import CHECKPOINTS, CONFUSION, PER_CLASS, PSEUDO_LABELS, SMOOTHING, STAGE, STAGES, Run
 from sign.system.atomic_files import write_bytes, write_errors, write_json
 from sign.training.distributed import broadcast, rank
 from sign.training.settings import is_minimised
@@ -49,7 +50,13 @@ def self_train(
             break
         last = broadcast(Run(stage).last_checkpoint)
         before = replace(settings, run_folder=stage, ckpt_path=last, pseudo_labels=stage / PSEUDO_LABELS)
-        stages.append({**train(before), "pseudo_labels": float(added)})
+        try:
+            trained = train(before)
+        except CheckpointError as error:  # such as one that a full disk cut short
+            log.info("stage %d: starting from scratch, because of %s", number, error)
+            before = replace(before, ckpt_path=None)
+            trained = train(before)
+        stages.append({**trained, "pseudo_labels": float(added)})
     monitor = settings.training.monitor
     values = [stage[monitor] if is_minimised(monitor) else -stage[monitor] for stage in stages]
     best = values.index(min(values)) + 1
@@ -98,7 +105,7 @@ def confident_predictions(settings: Settings) -> PseudoLabels:
     They are those of the validation and test nodes, whose own labels are not read.
     """
     assert settings.run_folder
-    model = TrainedModel.load(settings.run_folder)
+    model = TrainedModel.load(settings.run_folder / CHECKPOINTS)  # of this stage, not of the best one
     classification, hops = settings.precomputation.run()
     (scope,) = classification.scopes
     nodes, labels = [], []

@@ -216,6 +216,18 @@ def ids_of(node_ids: Any, nodes: int) -> Array | None:
     return values
 
 
+def groups_of(groups: Any, where: str = "groups") -> Array | None:
+    """Return the number of the group of each node, from any integers or text; None: there are no groups."""
+    if groups is None:
+        return None
+    values = array_of(where, groups)
+    if values.ndim != 1 or values.dtype.kind not in "iuUOT":
+        raise SignError(f"{where}: {values.dtype} of shape {values.shape}; give one integer or text per node")
+    if values.dtype.kind not in "iu":
+        values = np.array([str(value) for value in values.tolist()], np.dtypes.StringDType())
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
 def pyg_arguments(data: Any) -> dict[str, Any]:
     """Return what :meth:`Graph.from_edges` takes, from a ``Data`` object of PyG."""
     contents = {name: data[name] for name in data.keys() if data[name] is not None}  # noqa: SIM118

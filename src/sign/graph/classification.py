@@ -65,8 +65,8 @@ class Scope:
     """The graph that hops are computed on, and the rows of the splits that use it.
 
     ``source`` is the part of the store's key that does not depend on the operator. Exported hops have no ``origin``:
-    no other hops can be computed. ``labels`` is the content hash of the nodes whose labels are known in training, and
-    of these labels.
+    no other hops can be computed. ``labels`` is the content hash of the nodes whose labels are known in training, of
+    these labels, and of the groups of nodes.
     """
 
     name: str
@@ -189,7 +189,8 @@ def _scope(name: str, graph: Graph, scaling: FeatureScaling, rows: dict[str, Arr
         "inductive": graph.inductive,
         **graph.edge_data_digests,
     }
-    labels = digest(graph.train.astype(np.int64), graph.labels[graph.train].astype(np.int64))
+    groups = () if graph.groups is None else (graph.groups,)
+    labels = digest(graph.train.astype(np.int64), graph.labels[graph.train].astype(np.int64), *groups)
     return Scope(
         name, graph.nodes, graph.features.shape[1], rows, source, graph.classes, labels, Origin(graph, scaling)
     )

@@ -45,6 +45,8 @@ class Graph:
         What the user calls classes, columns of the features and nodes; empty or None where they have no names.
     fill_values
         What missing features were replaced with, one value per column, if it is the mean of the training nodes.
+    groups
+        The number of the group of each node: nodes that belong together, such as the packages of one source.
     edge_features, edge_feature_names
         One row per entry of the adjacency, and what its columns are called; of an undirected graph the same row for
         both entries of an edge.
@@ -71,6 +73,7 @@ class Graph:
     feature_names: tuple[str, ...] = ()
     node_ids: Array | None = None
     fill_values: tuple[float, ...] = ()
+    groups: Array | None = None
     edge_features: Floats | None = None
     edge_feature_names: tuple[str, ...] = ()
     edge_times: TimedEdges | None = None
@@ -109,6 +112,7 @@ class Graph:
         class_names: Sequence[str] | None = None,
         feature_names: Sequence[str] | None = None,
         node_ids: Any = None,
+        groups: Any = None,
         name: str = "graph",
     ) -> "Graph":
         """Build a graph from arrays of numpy, torch or scipy.
@@ -134,6 +138,8 @@ class Graph:
             One number per edge; an edge that is listed with several times has all of them.
         class_names, feature_names, node_ids
             What classes, features and nodes are called. Without ``class_names``, labels that are text name them.
+        groups
+            An integer or text per node, equal for nodes that belong together (``model.labels.by=groups``).
 
         Returns
         -------
@@ -171,6 +177,7 @@ class Graph:
             class_names=labels.names,
             feature_names=tuple(map(str, feature_names if feature_names is not None else ())),
             node_ids=build.ids_of(node_ids, nodes),
+            groups=build.groups_of(groups),
             edge_features=build.edge_features_of(edge_index, edge_features, adjacency, directed),
             edge_times=build.edge_times_of(edge_index, edge_times, nodes, directed),
         )
@@ -292,6 +299,7 @@ class Graph:
             features=features,
             labels=self.labels[self.train],
             node_ids=None if self.node_ids is None else self.node_ids[self.train],
+            groups=None if self.groups is None else self.groups[self.train],
             train=np.arange(len(self.train)),
             val=empty,
             test=empty,
@@ -307,6 +315,11 @@ class Graph:
             names = getattr(self, field)
             if names is not None and len(names) not in ((size,) if field == "node_ids" else (0, size)):
                 raise SignError(f"{self.name}: {len(names)} {field} for {size}")
+        if self.groups is not None and (self.groups.shape != (self.nodes,) or self.groups.dtype.kind not in "iu"):
+            raise SignError(
+                f"{self.name}: groups of type {self.groups.dtype} and shape {self.groups.shape} for {self.nodes} "
+                "nodes; give each node the number of its group"
+            )
 
     def _check_edges(self) -> None:
         if not self.adjacency.is_canonical():

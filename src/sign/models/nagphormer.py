@@ -23,7 +23,8 @@ class NAGphormer(Architecture):
 
     FFN is Linear to 2 · ``units``, GELU and Linear; V halves the units. Hops of other columns than the first are
     projected. Initialisation is PyTorch's, not the authors' N(0, 0.02² / layers). The authors' α reads t_0 as well,
-    which a softmax over k cancels, and their Laplacian eigenvectors are further features, appended before diffusion.
+    which a softmax over k cancels, and append their Laplacian eigenvectors to the features before diffusion; here
+    ``model.positions`` makes them a token of their own.
     """
 
     head = "nagphormer"

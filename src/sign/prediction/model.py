@@ -30,7 +30,8 @@ class TrainedModel:
     ``hops`` are the hops of a wide row in order, with the columns of each; ``feature_scaling`` has the statistics of
     the training nodes; ``inductive`` is the protocol of training, from which operators derive their parameters.
     Without ``class_names``, classes are numbers. A label is assigned from its threshold on. ``fill_values`` are the
-    means of the training nodes, one per feature, if they replace missing values.
+    means of the training nodes, one per feature, if they replace missing values. ``positions_of`` is the content hash
+    of the adjacency whose Laplacian positions the network reads; None: it reads none.
     """
 
     task: SIGNTask
@@ -45,6 +46,7 @@ class TrainedModel:
     inductive: bool
     thresholds: list[float]
     fill_values: list[float]
+    positions_of: str | None
 
     @classmethod
     def load(cls, run: Path, checkpoint: str = "best") -> Self:
@@ -94,6 +96,7 @@ class TrainedModel:
             inductive=hparams["inductive"],
             thresholds=task.thresholds or [DEFAULT] * hparams["classes"],
             fill_values=hparams["fill_values"] or [],
+            positions_of=hparams["positions_of"],
         )
 
     @property
@@ -121,7 +124,9 @@ class TrainedModel:
         return FrozenOperator.from_plain(resolved, self.task.learned[letter], self.feature_scaling)
 
     def check_graph(self, graph: Graph) -> None:
-        """Raise SignError unless the graph has the features that the model was trained on."""
+        """Raise SignError unless the graph has the features, and the positions, that the model was trained on."""
+        if self.positions_of:
+            self.check_positions(graph.name, graph.adjacency.digest)
         columns = graph.features.shape[1]
         if columns != self.features:
             raise SignError(
@@ -134,6 +139,14 @@ class TrainedModel:
                     f"{graph.name}: has the feature {theirs!r} where the model was trained on {ours!r}; "
                     "give it the same columns in the same order"
                 )
+
+    def check_positions(self, name: str, adjacency: str) -> None:
+        """Raise SignError if the model reads positions, and those of nodes in this adjacency are others."""
+        if self.positions_of not in (None, adjacency):
+            raise SignError(
+                f"{name}: the model reads Laplacian positions, which mean nothing in another graph than that of its "
+                "training; train one with model.positions=0"
+            )
 
     def check_hops(self, settings: Settings) -> None:
         """Raise SignError unless the settings of the run name the hops that the network was trained on."""

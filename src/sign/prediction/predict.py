@@ -81,6 +81,7 @@ def _exported_rows(settings: Settings, model: TrainedModel, nodes: str) -> tuple
     if nodes not in SPLITS:
         raise SignError(f"nodes={nodes}: exported hops have rows of the splits only; choose {', '.join(SPLITS)}")
     classification = settings.dataset.classification(model.feature_scaling)
+    model.check_positions(classification.name, classification.scopes[0].source["adjacency"])
     hops = diffuse(classification, settings.powers, settings.engine, settings.store, settings.branches)
     ids = next(scope.rows[nodes] for scope in classification.scopes if nodes in scope.rows)
     return ids, StoredRows(hops, nodes, model.hop_scaling)

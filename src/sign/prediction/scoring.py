@@ -12,6 +12,7 @@ from torch.nn.utils.fusion import fuse_linear_bn_eval
 from sign.diffusion.hops import Hops
 from sign.engines.progress import advance
 from sign.graph.csr import Array
+from sign.models.networks.attention import SelfAttention
 from sign.models.networks.base import HopNetwork
 from sign.models.networks.layers import HopLinear
 from sign.prediction.model import TrainedModel
@@ -77,9 +78,11 @@ def score_of(model: TrainedModel, what: str = "predictions", precision: str = "f
 
 
 def inference_network(network: HopNetwork) -> HopNetwork:
-    """A copy of a network for inference: without dropout, batch norm folded into the linear layers before it."""
+    """A copy of a network for inference: without dropout, batch norm and attention folded into linear layers."""
     copy = deepcopy(network).eval()
     for parent in copy.modules():
+        if isinstance(parent, SelfAttention):
+            parent.merge()
         if isinstance(parent, nn.Sequential):
             folded: list[nn.Module] = []
             for module in parent:

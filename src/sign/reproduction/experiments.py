@@ -1,5 +1,7 @@
 """The overrides of every cell of a table: an experiment, or a model on a graph; with ``smoke`` on generated data."""
 
+from pathlib import Path
+
 from omegaconf import open_dict
 
 from sign.config.configure import compose
@@ -9,7 +11,7 @@ from sign.reproduction.lookalikes import communities, quick_overrides, smoke_ove
 from sign.reproduction.request import Request
 from sign.system.program import CONF
 
-# Data sets of the tables graphs and baselines; random splits are drawn anew for each run.
+# Data sets of the tables graphs, baselines and beyond; random splits are drawn anew for each run.
 GRAPHS = {
     "cora": ("cora", ["dataset.split_seed=${seed}"]),
     "citeseer": ("planetoid", ["dataset.graph=citeseer"]),
@@ -20,7 +22,7 @@ GRAPHS = {
     "sections": ("debian", ["dataset.labels=sections"]),
     "tags": ("debian", ["dataset.labels=tags"]),
 }
-DEBIAN_RUNS = 3  # of the baselines table: a run takes minutes there
+DEBIAN_RUNS = 3  # of searched systems: a run takes minutes there
 # Rows of the graphs table: the model, the model whose tuned settings it uses, and overrides of them.
 MODELS: dict[str, tuple[str, str, list[str]]] = {
     "mlp": ("mlp", "mlp", []),
@@ -31,8 +33,7 @@ MODELS: dict[str, tuple[str, str, list[str]]] = {
     "sign_triangles": ("sign", "sign", ["model.s=0", "model.t=2"]),
     "sign_both": ("sign", "sign", ["model.s=1", "model.t=2"]),
 }
-# Systems of the baselines table, which have settings of their own for each graph (tools/tune.py).
-COMPARED = (
+BASELINES = (
     "mlp",
     "sgcn",
     "sign",
@@ -45,6 +46,15 @@ COMPARED = (
     "graphsaint",
     "node2vec",
 )
+# Systems by table: the model, and other choices. Their settings are searched on each graph (tools/tune.py).
+SEARCHED: dict[str, dict[str, tuple[str, list[str]]]] = {
+    "baselines": {name: (name, []) for name in BASELINES},
+    "beyond": {
+        **{name: (name, []) for name in ("sign", "sagn", "gamlp", "hoga", "nagphormer", "gpr")},
+        "sign_labels": ("sign", []),  # model.l is among the settings
+        "sign_smoothed": ("sign", ["smoothing=correct_and_smooth"]),
+    },
+}
 
 
 def cell_plan(experiment: str, request: Request, *changes: str) -> SeriesPlan:
@@ -60,20 +70,27 @@ def cell_plan(experiment: str, request: Request, *changes: str) -> SeriesPlan:
 
 
 def overrides_of(experiment: str, smoke: bool) -> list[str]:
-    """The overrides of a training command for an experiment, for ``graph:model``, or for ``graph/system``.
+    """The overrides of a training command for an experiment, for ``graph:model``, or for ``graph/table/system``.
 
     A system has the settings that were searched for it on the graph, with equal budgets; it has no look-alike.
     """
     graph, _, system = experiment.partition("/")
     if system:
-        if not (CONF / "tuned" / "baselines" / f"{graph}_{system}.yaml").is_file():
-            raise MissingData("its settings have not been searched; python tools/tune.py does it (docs/baselines.md)")
-        dataset, choice = GRAPHS[graph]
-        return [f"dataset={dataset}", *choice, f"model={system}", f"tuned=baselines/{graph}_{system}"]
+        table, _, name = system.partition("/")
+        if not tuned_file(table, graph, name).is_file():
+            command = f"python tools/tune.py --table {table} --graphs {graph} --systems {name}"
+            raise MissingData(f"its settings have not been searched; {command} does it (docs/baselines.md)")
+        (dataset, choice), (model, changes) = GRAPHS[graph], SEARCHED[table][name]
+        return [f"dataset={dataset}", *choice, f"model={model}", *changes, f"tuned={table}/{graph}_{name}"]
     graph, _, model = experiment.partition(":")
     if model:
         return [*graph_overrides(graph, model, smoke), *(quick_overrides(MODELS[model][0]) if smoke else ())]
     return [f"experiment={experiment}", *(smoke_overrides(experiment) if smoke else ())]
+
+
+def tuned_file(table: str, graph: str, system: str) -> Path:
+    """The file with the settings that were searched for a system on a graph."""
+    return CONF / "tuned" / table / f"{graph}_{system}.yaml"
 
 
 def graph_overrides(graph: str, model: str, smoke: bool) -> list[str]:

@@ -28,6 +28,8 @@ QUICK_BASELINE = [  # fewer epochs and batches: there are many baselines
     "training.learning_rate=0.01",
     "training.batch_size=512",
 ]
+HEADS = ("sagn", "gamlp")  # of experiments with their authors' settings
+QUICK_HEAD = ["model.units=16", *QUICK[2:]]
 BASELINES = {  # what is sampled, by system
     "gcn_full": [],
     "graphsage": ["model.fanouts=[5,5]"],
@@ -54,8 +56,9 @@ def baseline_of(experiment: str) -> str:
 
 def smoke_overrides(experiment: str) -> list[str]:
     """A tiny graph with the statistics of the experiment's data set, and a short training."""
-    dataset = experiment.partition("_")[0]
-    return [*(shape(dataset) if dataset in SCALES else communities(dataset)), *quick_overrides(baseline_of(experiment))]
+    dataset, _, model = experiment.partition("_")
+    quick = QUICK_HEAD if model.startswith(HEADS) else quick_overrides(baseline_of(experiment))
+    return [*(shape(dataset) if dataset in SCALES else communities(dataset)), *quick]
 
 
 def shape(dataset: str, scale: float | None = None) -> list[str]:

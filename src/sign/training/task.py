@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from sign.diffusion.labels import LETTER
+from sign.diffusion.positions import LETTER as POSITIONS
 from sign.models.architecture import Architecture, from_plain
 from sign.models.networks.base import HopNetwork
 from sign.models.networks.sparse import WideRows
@@ -30,9 +31,10 @@ class SIGNTask(NodeTask):
         The head in plain values.
     evaluator
         The data set whose OGB evaluator computes the accuracy of the final test; None: our own counts.
-    class_names, feature_names, feature_scaling, hop_scaling, inductive, fill_values
+    class_names, feature_names, feature_scaling, hop_scaling, inductive, fill_values, positions_of
         Kept in the checkpoint for predictions: what classes and features are called, how rows are scaled, the
-        protocol, from which operators derive their parameters, and what replaces missing features.
+        protocol, from which operators derive their parameters, what replaces missing features, and of a network that
+        reads positions the hash of the adjacency that they belong to.
 
     Attributes
     ----------
@@ -60,6 +62,7 @@ class SIGNTask(NodeTask):
         hop_scaling: str = "none",
         inductive: bool = False,
         fill_values: list[float] | None = None,
+        positions_of: str | None = None,
     ) -> None:
         super().__init__(classes, multilabel, Training(**training), seed, evaluator)
         self.save_hyperparameters()
@@ -86,6 +89,7 @@ class SIGNTask(NodeTask):
             hop_scaling=data.hop_scaling,
             inductive=data.precomputation.dataset.inductive,
             fill_values=list(data.classification.fill_values),
+            positions_of=data.classification.scopes[0].source["adjacency"] if f"{POSITIONS}1" in data.columns else None,
         )
         task.learned = {letter: operator.to_plain() for letter, operator in data.hops.learned.items()}
         return task

@@ -52,6 +52,7 @@ class Custom(Dataset):
     one_hot: list[str] = field(default_factory=list)
     edge_features: list[str] = field(default_factory=list)
     edge_time: str | None = None
+    groups: str | None = None
     fill: Fill | None = None
     generate_features: Method | None = None
     feature_size: Annotated[int, Range(1, MAX_COLUMNS)] = 256
@@ -99,6 +100,7 @@ class Custom(Dataset):
             feature_names=feature_names,
             node_ids=parts.node_ids,
             fill_values=fill_values,
+            groups=parts.groups,
             edge_features=build_edge_features(parts.edges, adjacency, self.directed, self.combine, parts.node_ids),
             edge_feature_names=self._edge_feature_names(parts.edges),
             edge_times=build_edge_times(parts.edges, adjacency.nodes, self.directed),
@@ -114,7 +116,8 @@ class Custom(Dataset):
         path = Path(self.path)
         if not path.is_dir():
             return file_digest(path)
-        others = [file for name in self._edge_columns.names if (file := path / name).is_file()]
+        names = (*self._edge_columns.names, *(() if self.groups is None else (self.groups,)))
+        others = [file for name in names if (file := path / name).is_file()]
         return file_digest(*find_files(path, self._file_names).values(), *others)
 
     @property
@@ -124,9 +127,9 @@ class Custom(Dataset):
     def _read(self, labelled: bool = True) -> GraphParts:
         path, columns = Path(self.path), ColumnSettings(self.ignore, self.one_hot, self.inductive, self.known_features)
         if path.is_dir():
-            return read_folder(path, self._file_names, columns, self._draw, labelled, self._edge_columns)
+            return read_folder(path, self._file_names, columns, self._draw, labelled, self._edge_columns, self.groups)
         columns.check()
-        return read_pyg(path, self._draw, labelled, self._edge_columns)
+        return read_pyg(path, self._draw, labelled, self._edge_columns, self.groups)
 
     @property
     def _edge_columns(self) -> EdgeColumns:

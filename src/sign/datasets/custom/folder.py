@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,6 +10,7 @@ from sign.datasets.custom.arrays import check_rows, dense_features, find_file, r
 from sign.datasets.custom.edge_columns import NO_COLUMNS, EdgeColumns
 from sign.datasets.custom.edges import EDGES, Edges, read_edges
 from sign.datasets.custom.feature_columns import ColumnSettings
+from sign.datasets.custom.groups import read_groups
 from sign.datasets.custom.labels import PREFIX, Labels, labels_of_array, labels_of_columns
 from sign.datasets.custom.node_ids import ID, NodeIds
 from sign.datasets.custom.sparse_arrays import sparse_features, sparse_shape
@@ -36,7 +37,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class GraphParts:
-    """Edges as node indices, features, if there are any, labels, splits, and the names of features and nodes."""
+    """Edges as node indices, features, if there are any, labels, splits, names of features and nodes, and groups."""
 
     edges: Edges
     features: Features | None
@@ -44,6 +45,7 @@ class GraphParts:
     splits: Splits
     feature_names: tuple[str, ...] = ()
     node_ids: Array | None = None
+    groups: Array | None = None
 
 
 def read_folder(
@@ -53,24 +55,29 @@ def read_folder(
     draw: Callable[[Labels], Splits],
     labelled: bool = True,
     edge_columns: EdgeColumns = NO_COLUMNS,
+    group: str | None = None,
 ) -> GraphParts:
     """Read the files of a folder.
 
     ``settings`` overrides their conventional names, ``columns`` and ``edge_columns`` select columns of the tables of
-    nodes and edges, and ``draw`` draws splits if no file has them. Unless the graph has to be ``labelled``, labels may
-    be missing.
+    nodes and edges, ``group`` names the column or array of groups, and ``draw`` draws splits if no file has them.
+    Unless the graph has to be ``labelled``, labels may be missing.
     """
     files = find_files(folder, settings)
     edges = files["edges"]
     if edges is None:
         raise _missing_files(folder, "edges")
-    nodes, table = _node_tables(files, columns)
+    nodes = None if files["nodes"] is None else read_table(files["nodes"])
+    groups = read_groups(folder, nodes, group)
+    if nodes is not None and group in nodes.columns:
+        columns = replace(columns, ignore=[*columns.ignore, group])  # a group is no feature
+    nodes, table = _node_tables(files, nodes, columns)
     ids = None if nodes is None else NodeIds.of(nodes)
     labels = _labels(folder, files, nodes, ids, labelled)
     ids = ids or NodeIds(len(labels))
     splits = _splits(files, nodes, ids) or draw(labels)
     features, names = _features(files["features"], table, ids, columns, splits["train"])
-    return GraphParts(read_edges(edges, ids, edge_columns), features, labels, splits, names, ids.array())
+    return GraphParts(read_edges(edges, ids, edge_columns), features, labels, splits, names, ids.array(), groups)
 
 
 def find_files(folder: Path, settings: Mapping[str, str | None]) -> dict[str, Path | None]:
@@ -78,9 +85,10 @@ def find_files(folder: Path, settings: Mapping[str, str | None]) -> dict[str, Pa
     return {name: find_file(folder, name, settings[name], endings) for name, endings in ENDINGS.items()}
 
 
-def _node_tables(files: Mapping[str, Path | None], columns: ColumnSettings) -> tuple[Table | None, Table | None]:
-    """Read the nodes table, and the table that contains the features, if any, without columns that are left out."""
-    nodes = None if files["nodes"] is None else read_table(files["nodes"])
+def _node_tables(
+    files: Mapping[str, Path | None], nodes: Table | None, columns: ColumnSettings
+) -> tuple[Table | None, Table | None]:
+    """Return the nodes table, and the table that contains the features, if any, without columns that are left out."""
     table, file = nodes, files["features"]
     if file is not None:
         table = read_table(file) if file.suffix == ".parquet" else None

@@ -17,6 +17,7 @@ from sign.datasets.custom.labels import Labels, labels_of_array
 from sign.datasets.custom.node_ids import id_array
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
+from sign.graph.build import groups_of
 from sign.graph.csr import Array
 from sign.graph.graph import SPLITS
 
@@ -26,16 +27,23 @@ log = logging.getLogger(__name__)
 
 
 def read_pyg(
-    file: Path, draw: Callable[[Labels], Splits], labelled: bool = True, edge_columns: EdgeColumns = NO_COLUMNS
+    file: Path,
+    draw: Callable[[Labels], Splits],
+    labelled: bool = True,
+    edge_columns: EdgeColumns = NO_COLUMNS,
+    group: str | None = None,
 ) -> GraphParts:
     """Read edge_index, y and, if present, x, edge_weight, masks of the splits, and names.
 
     ``draw`` draws splits if there are no masks. Unless the graph has to be ``labelled``, y may be missing.
-    ``edge_columns`` names further tensors of edges.
+    ``edge_columns`` names further tensors of edges, ``group`` that of the groups of nodes.
     """
     with read_errors(file, "a Data object of PyG that contains only tensors", REMEDY):
-        data = _load(file, edge_columns.names)
-        fields = {name: _array(file, name, data[name]) for name in (*TENSORS, *edge_columns.names) if name in data}
+        others = (*edge_columns.names, *(() if group is None else (group,)))
+        data = _load(file, others)
+        fields = {name: _array(file, name, data[name]) for name in (*TENSORS, *others) if name in data}
+        if group is not None and group not in fields:
+            raise SignError(f"{file}: has no {group}, which dataset.groups={group} names")
         for name in ("edge_index", "y" if labelled or "x" not in fields else "edge_index"):
             if name not in fields:
                 raise SignError(f"{file}: has no {name}; a graph needs edge_index and y")
@@ -60,6 +68,7 @@ def read_pyg(
             splits=_masks(file, fields, len(labels)) or draw(labels),
             feature_names=tuple(names.get("feature_names", ())),
             node_ids=id_array(names["node_ids"]) if "node_ids" in names else None,
+            groups=None if group is None else groups_of(fields[group], f"{file}, {group}"),
         )
 
 
