@@ -1,6 +1,7 @@
 """Everything under conf/ composes; a wrong setting is reported in one line."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,8 +47,11 @@ def test_every_yaml_composes(file: Path, tmp_path: Path) -> None:
         group = "hparams_search"
     if group == "hops":
         override, group = f"hops@model={name}", "model"
-    if group == "dataset" and "path: ???" in (CONF / file).read_text():
-        others = [f"dataset.path={tmp_path}"]
+    if group == "dataset":
+        others = [
+            f"dataset.{name}={tmp_path}"
+            for name in re.findall(r"^(\w+): \?\?\?", (CONF / file).read_text(), re.MULTILINE)
+        ]
     assert group in (*GROUPS, *OF_HYDRA, "operator"), f"nothing composes conf/{file}"
     settings = configure(compose(override, *others, f"paths.output_dir={tmp_path}"))
     assert settings.dataset.name

@@ -76,7 +76,7 @@ def check_rows(rows: int, nodes: int, file: Path) -> None:
         raise SignError(f"{file}: has {rows} rows for {nodes} nodes; write one row per node")
 
 
-def check_columns(columns: int, file: Path) -> None:
+def check_columns(columns: int, file: Path | str) -> None:
     """Raise :class:`SignError` for more columns of features than a hop can have."""
     if columns > MAX_COLUMNS:
         raise SignError(

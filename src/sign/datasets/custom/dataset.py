@@ -13,7 +13,7 @@ from sign.datasets.custom.arrays import MAX_COLUMNS
 from sign.datasets.custom.edge_columns import EdgeColumns
 from sign.datasets.custom.edges import Edges
 from sign.datasets.custom.feature_columns import ColumnSettings
-from sign.datasets.custom.folder import GraphParts, Splits, file_names, find_files, read_folder
+from sign.datasets.custom.folder import GraphParts, Splits, check_split_labels, file_names, find_files, read_folder
 from sign.datasets.custom.generated_features import Method, degree_features, one_hot_features, random_features
 from sign.datasets.custom.labels import Labels
 from sign.datasets.custom.missing_values import Fill, fill_missing
@@ -22,7 +22,7 @@ from sign.datasets.sampling import split_by_fraction
 from sign.errors import FieldError, SignError
 from sign.graph.csr import CSR, Combine
 from sign.graph.features import Features
-from sign.graph.graph import SPLITS, Graph, quoted_name
+from sign.graph.graph import SPLITS, Graph
 from sign.system.hashing import file_digest
 from sign.validation import Range, Seed
 
@@ -82,7 +82,7 @@ class Custom(Dataset):
         return self._build(self._read(labelled=False))
 
     def _build(self, parts: GraphParts) -> Graph:
-        self._check_labels(parts)
+        check_split_labels(parts, f"dataset.path={self.path}")
         adjacency = build_adjacency(parts.edges, len(parts.labels), self.directed, self.combine, parts.node_ids)
         features, feature_names, fill_values = self._features(parts, adjacency)
         return Graph(
@@ -164,13 +164,6 @@ class Custom(Dataset):
         labelled = np.flatnonzero(labels.known)
         drawn = split_by_fraction(len(labelled), self.train_fraction, self.val_fraction, self.split_seed)
         return {split: labelled[positions] for split, positions in zip(SPLITS, drawn, strict=True)}
-
-    def _check_labels(self, parts: GraphParts) -> None:
-        for split, nodes in parts.splits.items():
-            unknown = nodes[~parts.labels.known[nodes]]
-            if len(unknown):
-                node = quoted_name(parts.node_ids, unknown[0])
-                raise SignError(f"dataset.path={self.path}: node {node} is in the {split} split, but has no label")
 
 
 def _name_of(path: Path) -> str:

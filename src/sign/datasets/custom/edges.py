@@ -30,7 +30,7 @@ class Edges:
     source: Array
     target: Array
     weights: Floats | None
-    file: Path
+    file: Path | str
     features: Floats | None = None
     times: Array | None = None
 
@@ -71,6 +71,18 @@ def _columns(table: Table, ids: NodeIds, data: EdgeColumns) -> tuple[str, str, s
             separated = ", separated by commas" if len(names) == 1 else ""
             raise SignError(f"{table.file}: {HEADER_RULE}, or write two columns{separated}, or three with weights")
         return names[0], names[1], names[2] if len(names) == 3 else None
+    first, second, weight = named_columns(table, data)
+    if not str(table.file).endswith(".parquet") and ids.contains(first) and ids.contains(second):
+        raise SignError(
+            f"{table.file}: its first line could be a header or an edge between the nodes {first} and {second}; "
+            "rename the columns"
+        )
+    return first, second, weight
+
+
+def named_columns(table: Table, data: EdgeColumns = NO_COLUMNS) -> tuple[str, str, str | None]:
+    """Return the names of the columns of sources, targets and weights of a table with a header; log unused ones."""
+    names = list(table.columns)
     picked = ((table.pick((one,)), table.pick((two,))) for one, two in PAIRS)
     pairs = [(one, two) for one, two in picked if one is not None and two is not None]
     if not pairs:
@@ -79,11 +91,6 @@ def _columns(table: Table, ids: NodeIds, data: EdgeColumns) -> tuple[str, str, s
         found = " and ".join("/".join(pair) for pair in pairs)
         raise SignError(f"{table.file}: the columns {found} could all be sources and targets; rename all but one pair")
     first, second = pairs[0]
-    if table.file.suffix != ".parquet" and ids.contains(first) and ids.contains(second):
-        raise SignError(
-            f"{table.file}: its first line could be a header or an edge between the nodes {first} and {second}; "
-            "rename the columns"
-        )
     weight = table.pick(WEIGHT)
     if unused := [name for name in names if name not in (first, second, weight, *data.names)]:
         log.info("%s: not used: %s; weights are in a column %s", table.file, ", ".join(unused), " or ".join(WEIGHT))

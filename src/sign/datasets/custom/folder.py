@@ -19,7 +19,7 @@ from sign.datasets.custom.tables import MISSING, TABLES, Table, read_table
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.features import Features
-from sign.graph.graph import SPLITS
+from sign.graph.graph import SPLITS, quoted_name
 
 ENDINGS = {
     "edges": EDGES,
@@ -46,6 +46,15 @@ class GraphParts:
     feature_names: tuple[str, ...] = ()
     node_ids: Array | None = None
     groups: Array | None = None
+
+
+def check_split_labels(parts: GraphParts, where: str) -> None:
+    """Raise :class:`SignError` for a node in a split that has no label."""
+    for split, nodes in parts.splits.items():
+        unknown = nodes[~parts.labels.known[nodes]]
+        if len(unknown):
+            node = quoted_name(parts.node_ids, unknown[0])
+            raise SignError(f"{where}: node {node} is in the {split} split, but has no label")
 
 
 def read_folder(
@@ -94,7 +103,7 @@ def _node_tables(
         table = read_table(file) if file.suffix == ".parquet" else None
     columns.check(nodes, table)
     nodes_left, table_left = (None if part is None else part.without(columns.ignore) for part in (nodes, table))
-    if nodes_left is not None and file is not None and (unused := _other_columns(nodes_left)):
+    if nodes_left is not None and file is not None and (unused := other_columns(nodes_left)):
         log.info("%s: not used: %s; the features are in %s", nodes_left.file, ", ".join(unused), file.name)
     return nodes_left, table_left
 
@@ -103,7 +112,7 @@ def _labels(
     folder: Path, files: Mapping[str, Path | None], nodes: Table | None, ids: NodeIds | None, labelled: bool
 ) -> Labels:
     """Read labels from the labels file or the nodes table."""
-    file, columns = files["labels"], [] if nodes is None else _label_columns(nodes)
+    file, columns = files["labels"], [] if nodes is None else label_columns(nodes)
     if file is None:
         if not labelled and not columns and (count := _count_nodes(files["features"], ids)) is not None:
             return Labels.unknown(count)
@@ -137,7 +146,7 @@ def _is_label_header(cells: set[str]) -> bool:
     return bool(cells & {*ID, *LABEL}) or (len(cells) > 1 and not cells <= FLAGS)
 
 
-def _label_columns(nodes: Table) -> list[str]:
+def label_columns(nodes: Table) -> list[str]:
     """Return the label column of the nodes table, or its columns ``label_…`` of a multilabel graph."""
     multiple = [name for name in nodes.columns if name.lower().startswith(PREFIX)]
     single = nodes.pick(LABEL)
@@ -153,7 +162,7 @@ def _features(
     if table is not None and file is not None:
         table = ids.sort_rows(table)
         check_rows(table.rows, ids.nodes, file)
-    names = [] if table is None else list(table.columns) if file is not None else _other_columns(table)
+    names = [] if table is None else list(table.columns) if file is not None else other_columns(table)
     columns.check_encoded(names)
     if table is not None:
         return columns.encode(table, names, train) if names else (None, ())
@@ -166,9 +175,9 @@ def _features(
     return dense_features(array, file), ()
 
 
-def _other_columns(nodes: Table) -> list[str]:
+def other_columns(nodes: Table) -> list[str]:
     """Return the columns of the nodes table that are features, unless there is a file of features."""
-    meaning = {*_label_columns(nodes), nodes.pick(ID), nodes.pick(SPLIT)}
+    meaning = {*label_columns(nodes), nodes.pick(ID), nodes.pick(SPLIT)}
     return [name for name in nodes.columns if name not in meaning]
 
 

@@ -112,9 +112,9 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of a file by name; without a ``header`` the names are "0", "1", …"""
+    """Columns of a file, or of a folder of files, by name; without a ``header`` the names are "0", "1", …"""
 
-    file: Path
+    file: Path | str
     columns: dict[str, Any]
     rows: int
     header: bool = True
@@ -152,7 +152,7 @@ def read_table(
 
             table, header = pq.ParquetFile(file, memory_map=True).read(), True
             names = table.column_names
-            _check_names(file, names)
+            check_column_names(file, names)
         else:
             with encoding_errors(file):
                 names, separator = first_line(file, is_row, spaces)
@@ -167,11 +167,11 @@ def _is_header(file: Path, cells: list[str], is_header: Callable[[set[str]], boo
         raise SignError(f"{file}: the file or its first line is empty; write a table")
     header = is_header({cell.lower() for cell in cells})
     if header:
-        _check_names(file, cells)
+        check_column_names(file, cells)
     return header
 
 
-def _check_names(file: Path, names: list[str]) -> None:
+def check_column_names(file: Path | str, names: list[str]) -> None:
     """Raise :class:`SignError` for missing or duplicate names, or an index of pandas, which is no feature."""
     if not names:
         raise SignError(f"{file}: has no columns")

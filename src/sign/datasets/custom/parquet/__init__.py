@@ -1,0 +1,1 @@
+"""The user's own graph as Parquet tables of many files."""
