@@ -8,10 +8,17 @@ reported by itself. The contenders take turns, and the fastest of their rounds c
 The large graph can go to a cluster of which the memory is limited from outside: ``--rounds 0`` leaves out the rest,
 ``--master spark://…`` and ``--path`` name the cluster and its folder, and ``--watch`` is the process id of a worker,
 so that what its executors take is reported.
+
+``--driver 1 4 16`` measures the driver of graphs that stay on the cluster, for so many million edges: the largest
+resident size of its Python process and of its Java process, while executors read Parquet tables and write a pack. On a
+cluster (``--master``) nothing else is in these two; on ``local[2]`` the Java process has the executors, too.
 """
 
 import argparse
+import json
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -50,10 +57,18 @@ def main() -> None:
     parser.add_argument("--executor-memory", default="256MB", help="for the large graph")
     parser.add_argument("--master", default=MASTER, help="for the large graph")
     parser.add_argument("--path", help="for the large graph: a folder that the cluster sees")
+    parser.add_argument("--driver", type=float, nargs="*", default=[], help="million edges of graphs on the cluster")
+    parser.add_argument("--export", type=json.loads, help=argparse.SUPPRESS)  # the driver that is measured
     parser.add_argument("--watch", type=int, help="for the large graph: a process whose children are measured")
     options = parser.parse_args()
     console = Console()
+    if options.export:
+        export(options)
+        return
     with tempfile.TemporaryDirectory() as folder:
+        if options.driver:
+            drivers(options, Path(folder), console)
+            return
         if options.rounds:
             compare(options, Path(folder), console)
         bounded(options, Path(folder), console)
@@ -144,6 +159,70 @@ def bounded(options: Any, folder: Path, console: Console) -> None:
     )
     for kind, (count, top) in found.items():
         console.print(f"  {kind}: {count} processes, at most {memory.format_size(top)} resident in one")
+
+
+def drivers(options: Any, folder: Path, console: Console) -> None:
+    """Let a process of its own export a graph of each size, and watch it and its Java process."""
+    table = Table(title=f"driver of {options.master}: largest resident size, 16 features")
+    for column in ("million edges", "Python", "Java", "seconds"):
+        table.add_column(column, justify="right")
+    for millions in options.driver:
+        tables = write_tables(folder / f"{millions:g}", int(millions * 1e6))
+        command = [sys.executable, __file__, "--master", options.master, "--export", json.dumps(tables)]
+        command += ["--path", options.path] if options.path else []
+        began = time.perf_counter()
+        with subprocess.Popen(command) as driver:
+            python, java = resident(psutil.Process(driver.pid), driver)
+        if driver.returncode:
+            sys.exit(driver.returncode)
+        took = time.perf_counter() - began
+        table.add_row(f"{millions:g}", memory.format_size(python), memory.format_size(java), f"{took:.0f}")
+        shutil.rmtree(folder / f"{millions:g}")
+    console.print(table)
+
+
+def resident(process: psutil.Process, driver: "subprocess.Popen[bytes]") -> tuple[int, int]:
+    """The largest resident sizes of a process and of its Java child, until it ends."""
+    python = java = 0
+    while driver.poll() is None:
+        try:
+            python = max(python, process.memory_info().rss)
+            own = [child.memory_info().rss for child in process.children() if child.name().startswith("java")]
+            java = max(java, *own, 0)
+        except psutil.Error:  # it has ended
+            continue
+        time.sleep(0.1)
+    return python, java
+
+
+def write_tables(folder: Path, edges: int, files: int = 8) -> dict[str, str]:
+    """A random graph with text ids as Parquet tables of several files."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    nodes, rng = edges // 10, np.random.default_rng(0)
+    for kind in ("edges", "nodes"):
+        (folder / kind).mkdir(parents=True)
+    for number, own in enumerate(np.array_split(np.arange(nodes), files)):
+        ends = (rng.integers(0, nodes, edges // files) for _ in range(2))
+        listed = pa.table(
+            {name: pa.array(end).cast("string") for name, end in zip(("source", "target"), ends, strict=True)}
+        )
+        pa.parquet.write_table(listed, folder / "edges" / f"{number}.parquet")
+        features = pa.FixedSizeListArray.from_arrays(pa.array(rng.standard_normal(16 * len(own), np.float32)), 16)
+        columns = {"id": pa.array(own).cast("string"), "label": own % 5, "x": features}
+        pa.parquet.write_table(pa.table(columns), folder / "nodes" / f"{number}.parquet")
+    return {"edges": str(folder / "edges"), "nodes": str(folder / "nodes"), "pack": str(folder / "pack")}
+
+
+def export(options: Any) -> None:
+    """Export a pack of Parquet tables: the driver that is measured."""
+    from sign.datasets.custom.parquet.dataset import Parquet
+    from sign.engines.spark.cluster.export import export_pack
+
+    engine = SparkEngine(master=options.master, path=options.path)
+    dataset = Parquet(edges=options.export["edges"], nodes=options.export["nodes"], name="drawn")
+    export_pack(engine, dataset, {"p": (NormalizedAdjacency(), 2)}, "none", options.export["pack"])
 
 
 @contextmanager

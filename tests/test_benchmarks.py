@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from rich.table import Table
 
+from sign.datasets.custom.parquet.dataset import Parquet
 from sign.datasets.synthetic.communities import Communities
 from sign.graph.csr import CSR
 from sign.graph.features import SparseFeatures
@@ -122,3 +123,11 @@ def test_samplers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ]
     compared = [cell.replace(",", "") for name in ("ours, edges/s", "numpy, edges/s") for cell in column(table, name)]
     assert all(float(cell) >= 0 for cell in compared)  # any number: a process that had to wait is slow
+
+
+def test_spark_tables_are_a_graph(tmp_path: Path) -> None:
+    spark = pytest.importorskip("pyspark") and benchmark("spark")
+    tables = spark.write_tables(tmp_path, 4000)
+    graph = Parquet(edges=tables["edges"], nodes=tables["nodes"], name="drawn").load()
+    assert (graph.nodes, graph.features.shape) == (400, (400, 16))
+    assert 3900 < graph.edges <= 4000

@@ -2,9 +2,11 @@
 
 import shlex
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,3 +153,35 @@ def test_a_folder_that_a_run_writes_to_is_skipped(
     with folder.locked():
         store_command.prune(tmp_path, PRUNE)
     assert f"skipped, a run is writing to it: {folder.path}" in printed(capsys)
+
+
+def test_a_graph_on_the_cluster_is_exported_by_executors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sign.engines.spark.cluster import export
+    from sign.engines.spark.engine import SparkEngine
+
+    asked = []
+
+    def export_pack(*arguments: Any) -> dict[str, int]:
+        asked.append(arguments)
+        return {"train": 1200, "val": 3, "test": 0}
+
+    monkeypatch.setattr(export, "export_pack", export_pack)
+    monkeypatch.setattr(SparkEngine, "limits", lambda engine, folder: nullcontext())
+    (tmp_path / "tables").mkdir()
+    tables = [f"dataset.{name}={tmp_path / 'tables'}" for name in ("edges", "nodes")]
+    options = ["engine=spark", "model.p=2", "scaling.features=row_sum", "path=hdfs://host/pack"]
+    program = str(REPOSITORY / "src" / "store.py")
+    assert run_here(tmp_path, program, "action=export", "dataset=parquet", *tables, *options) == 0
+    ((engine, dataset, powers, scaling, path),) = asked
+    assert (engine.master, dataset.nodes, powers["p"][1]) == ("local[*]", str(tmp_path / "tables"), 2)
+    assert (scaling, path) == ("row_sum", "hdfs://host/pack")
+    printed = capsys.readouterr().out
+    assert "1,200 train, 3 val, 0 test rows in hdfs://host/pack" in printed
+    assert "dataset=pack" in printed
+    assert "model.p=2" in printed
+    assert (
+        run_here(tmp_path, str(REPOSITORY / "src" / "precompute.py"), "dataset=parquet", *tables, "engine=spark") == 1
+    )
+    assert "a graph of dataset=parquet stays on the cluster; write its hops" in "".join(capsys.readouterr())

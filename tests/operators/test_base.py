@@ -5,11 +5,20 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from common.graphs import dense, dense_undirected, graphs, inverse
+from hypothesis import given
 
+from sign.graph.graph import Graph
+from sign.graph.matrix import Matrix
 from sign.operators.adjacency import NormalizedAdjacency
 from sign.operators.base import Operator
+from sign.operators.directed import DirectedAdjacency
+from sign.operators.heat import HeatKernel
+from sign.operators.laplacian import Laplacian
 from sign.operators.ppr import PersonalizedPageRank
+from sign.operators.triangle import TriangleAdjacency
 
 CODE = """
 from dataclasses import dataclass
@@ -79,6 +88,41 @@ def test_classes_of_the_user_cannot_share_a_key(tmp_path: Path) -> None:
     assert mine.name == yours.name == NormalizedAdjacency.name
     keys = [operator.describe() for operator in (mine, yours, NormalizedAdjacency())]
     assert len({str(sorted(key.items(), key=str)) for key in keys}) == 3
+
+
+SCALED: list[Operator] = [
+    *(NormalizedAdjacency(name) for name in ("gcn", "symmetric", "row", "column")),
+    *(DirectedAdjacency(transposed) for transposed in (False, True)),
+    *(PersonalizedPageRank(alpha=0.5), HeatKernel(), Laplacian(), TriangleAdjacency()),
+]
+
+
+@pytest.mark.parametrize("operator", SCALED, ids=lambda operator: f"{operator}"[:40])
+def test_scaled_edges_describe_the_matrix(operator: Operator) -> None:
+    @given(graph=graphs())
+    def check(graph: Graph) -> None:
+        edges, simple, scaled = dense_undirected(graph), dense(graph), operator.scaled_edges
+        off_diagonal = 1 - np.eye(graph.nodes)
+        simple, plain = simple * off_diagonal, (edges > 0) * off_diagonal
+        named = {"undirected": edges, "out": simple, "in": simple.T, "triangles": edges * plain * (plain @ plain)}
+        matrix = named[scaled.edges] + scaled.self_loop * np.eye(graph.nodes)
+        sums = matrix.sum(axis=1)
+        left, right = (
+            np.diag(inverse(sums, power) if power else np.ones(len(sums))) for power in (scaled.left, scaled.right)
+        )
+        expected = left @ matrix @ right
+        np.testing.assert_allclose(operator.matrix(graph).to_scipy().toarray(), expected, rtol=1e-5, atol=1e-7)
+
+    check()
+
+
+def test_a_matrix_of_its_own_or_dropped_edges_are_not_described() -> None:
+    class Other(NormalizedAdjacency):
+        def matrix(self, graph: Graph) -> Matrix:
+            return Matrix(graph.undirected)
+
+    every = (Other(), NormalizedAdjacency(drop_edges=0.5), PersonalizedPageRank("push"), TriangleAdjacency(True))
+    assert [operator.scaled_edges for operator in every] == [None] * 4
 
 
 def test_a_subclass_does_not_inherit_the_name() -> None:

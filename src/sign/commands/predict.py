@@ -1,6 +1,7 @@
 """Predictions, embeddings or hop rows of a trained run, as a file."""
 
 from dataclasses import fields
+from pathlib import Path
 
 from omegaconf import DictConfig
 
@@ -17,5 +18,11 @@ def main(cfg: DictConfig) -> None:
     from sign.prediction.predict import predict
 
     model = TrainedModel.load(prediction.folder, prediction.checkpoint)
-    count = predict(settings, model, prediction)
-    console.print(f"{prediction.what} of {count:,} nodes: {prediction.file}", soft_wrap=True)
+    if settings.stays_on_cluster:
+        from sign.prediction.cluster import predict_on_cluster
+
+        with settings.engine.limits(Path(settings.store.root)):
+            count = predict_on_cluster(settings, model, prediction)
+    else:
+        count = predict(settings, model, prediction)
+    console.print(f"{prediction.what} of {count:,} nodes: {prediction.output or prediction.file}", soft_wrap=True)

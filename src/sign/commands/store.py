@@ -4,7 +4,7 @@ import shlex
 import shutil
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -15,6 +15,8 @@ from sign.config.configure import compose, configure, override
 from sign.config.defaults import resolve
 from sign.config.identity import identity
 from sign.config.settings import Settings
+from sign.datasets.custom.parquet.dataset import Parquet
+from sign.engines.spark.engine import SparkEngine
 from sign.errors import SignError
 from sign.store.row_folder import RowFolder
 from sign.store.store import LEARNED
@@ -149,6 +151,9 @@ def export(request: StoreRequest, settings: Settings) -> None:
     """Write the hops of one configuration to ``path`` and print the command that trains on them."""
     if request.path is None:
         raise SignError("path=null: action=export needs a new folder to write, such as path=cora-pack")
+    if settings.stays_on_cluster:
+        export_from_cluster(request.path, settings)
+        return
     from sign.diffusion.export import export
 
     folder = Path(request.path)
@@ -163,7 +168,20 @@ def export(request: StoreRequest, settings: Settings) -> None:
     console.print(f"{command_line('train')} {overrides}", soft_wrap=True)
 
 
-def training_overrides(settings: Settings, model: str, folder: Path) -> list[str]:
+def export_from_cluster(path: str, settings: Settings) -> None:
+    """Let executors write the hops of a graph that stays on the cluster, and print the command that trains on them."""
+    from sign.engines.spark.cluster.export import export_pack
+
+    engine, dataset = cast(SparkEngine, settings.engine), cast(Parquet, settings.dataset)
+    with engine.limits(Path(settings.store.root)):
+        sizes = export_pack(engine, dataset, settings.powers, settings.config["scaling"]["features"], path)
+    rows = ", ".join(f"{count:,} {split}" for split, count in sizes.items())
+    console.print(f"{rows} rows in {path}; to train on them, on any machine that has this folder:", soft_wrap=True)
+    model = HydraConfig.get().runtime.choices["model"]
+    console.print(f"{command_line('train')} {shlex.join(training_overrides(settings, model, path))}", soft_wrap=True)
+
+
+def training_overrides(settings: Settings, model: str, folder: Path | str) -> list[str]:
     """Return the overrides with which a training run on exported hops has the same numbers.
 
     ``model`` is the choice of ``conf/model``; what differs from its defaults and is not in the export is listed.

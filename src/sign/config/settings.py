@@ -8,12 +8,15 @@ from typing import Any
 from sign.baselines.base import GraphModel
 from sign.config.instantiate import build, section_class
 from sign.datasets.base import Dataset
+from sign.datasets.custom.parquet.dataset import Parquet
 from sign.diffusion.precompute import Powers, Precomputation
 from sign.engines.base import Engine
+from sign.engines.spark.engine import SparkEngine
 from sign.errors import SignError
 from sign.models.architecture import Architecture
 from sign.smoothing.base import NoSmoothing, Smoothing
 from sign.store.store import Store
+from sign.system.program import command_line
 from sign.tracking.base import Tracker
 from sign.training.settings import Device, JobType, Scaling, Training, ValidationMetric
 
@@ -74,9 +77,19 @@ class Settings:
         """What the hops depend on; the scaling of the features may still be ``auto``."""
         if self.baseline:
             raise SignError(f"model={self.model}: is trained on the graph itself and has no hops; use model=sign")
+        if self.stays_on_cluster:
+            raise SignError(
+                "engine=spark: a graph of dataset=parquet stays on the cluster; write its hops to a folder with "
+                f"{command_line('store')} action=export path=…, and train with dataset=pack dataset.path=…"
+            )
         scaling = self.config["scaling"]["features"]
         sources = self.dataset, self.powers, self.engine, self.store
         return Precomputation(*sources, scaling, self.branches, self.pseudo_labels)
+
+    @property
+    def stays_on_cluster(self) -> bool:
+        """Whether executors read the graph, and neither it nor its hops pass through this process."""
+        return isinstance(self.engine, SparkEngine) and isinstance(self.dataset, Parquet)
 
     @property
     def slug(self) -> str:

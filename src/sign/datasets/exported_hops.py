@@ -1,16 +1,18 @@
-"""Exported hops without their graph, as written by ``store.py action=export``."""
+"""Exported hops without their graph, as written by ``store.py action=export`` on this machine or on a cluster."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sign.datasets.base import Dataset
+from sign.datasets.exported_rows import ExportedRows, labels_of_split
 from sign.datasets.pack_checks import check_labels, check_rows, read_description
 from sign.datasets.raw_files import read_errors
 from sign.errors import SignError
 from sign.graph.classification import NodeClassification, Scope
+from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import SPLITS, Graph
 from sign.system.arrays import open_npy
@@ -64,11 +66,37 @@ class ExportedHops(Dataset):
 def _classification(folder: Path) -> NodeClassification:
     """Return the node classification of consistent files."""
     description = read_description(folder / DESCRIPTION)
+    if "rows" in description:
+        return _classification_of_rows(folder, description)
     scopes = [_scope(folder, scope, description["classes"]) for scope in description["scopes"]]
     labels = {split: np.array(open_npy(folder / LABELS.format(split=split))) for split in SPLITS}
     rows = {split: nodes for scope in scopes for split, nodes in scope.rows.items()}
     if description["digest"] != digest(*labels.values(), *(rows[split] for split in SPLITS)):
         raise ValueError("labels or splits have changed")
+    return _checked(description, labels, scopes, folder / HOPS)
+
+
+def _classification_of_rows(folder: Path, description: dict[str, Any]) -> NodeClassification:
+    """Return the node classification of Parquet files, whose hops are copied to the store when they are first used."""
+    rows, labels = {}, {}
+    for split in SPLITS:
+        rows[split], labels[split] = labels_of_split(folder, split)
+        if len(rows[split]) != description["rows"][split]:
+            raise ValueError(f"{len(rows[split])} rows of {split}, of {description['rows'][split]} that were exported")
+    if description["multilabel"]:
+        labels = {split: own.reshape(len(own), description["classes"]) for split, own in labels.items()}
+    scopes = []
+    for own in description["scopes"]:
+        exported = ExportedRows(folder, tuple(own["splits"]), own["features"], description["operators"])
+        nodes = {split: rows[split] for split in own["splits"]}
+        scopes.append(replace(_scope_of(own, nodes, description["classes"]), exported=exported))
+    return _checked(description, labels, scopes, None)
+
+
+def _checked(
+    description: dict[str, Any], labels: dict[str, Array], scopes: list[Scope], store: Path | None
+) -> NodeClassification:
+    """Return the node classification of labels and scopes that fit each other and the description."""
     check_labels(labels, description["classes"], description["multilabel"])
     for scope in scopes:
         check_rows(scope, labels)
@@ -78,7 +106,7 @@ def _classification(folder: Path) -> NodeClassification:
         **fields,
         labels=labels,
         scopes=scopes,
-        store=folder / HOPS,
+        store=store,
         class_names=tuple(map(str, description["class_names"])),
         feature_names=tuple(description["feature_names"]),
         feature_scaling=FeatureScaling.from_plain(description["feature_scaling"]),
@@ -88,6 +116,10 @@ def _classification(folder: Path) -> NodeClassification:
 def _scope(folder: Path, description: dict[str, Any], classes: int) -> Scope:
     check_name(description["name"], "scope")
     files = {split: folder / ROWS.format(scope=description["name"], split=split) for split in description["splits"]}
-    rows = {split: np.array(open_npy(file)) for split, file in files.items()}
+    return _scope_of(description, {split: np.array(open_npy(file)) for split, file in files.items()}, classes)
+
+
+def _scope_of(description: dict[str, Any], rows: dict[str, Array], classes: int) -> Scope:
+    check_name(description["name"], "scope")
     fields = {name: description[name] for name in ("name", "nodes", "features", "source", "labels")}
     return Scope(rows=rows, classes=classes, **fields)

@@ -11,7 +11,7 @@ from sign.graph.classification import Scope
 from sign.graph.csr import Array
 from sign.graph.graph import SPLITS
 from sign.system.json_files import read_json
-from sign.validation import Count, Range, check
+from sign.validation import Count, Range, check, check_name
 
 FIELDS = {
     "name": str,
@@ -47,7 +47,18 @@ def read_description(file: Path) -> dict[str, Any]:
         check_scaling(description["feature_scaling"], scope["features"])
         if missing := [name for name in SOURCE if name not in scope["source"]]:
             raise ValueError(f"the source of the scope {scope['name']} has no {missing[0]}")
+    if "rows" in description:
+        _check_exported(description)
     return description
+
+
+def _check_exported(description: dict[str, Any]) -> None:
+    """Raise ValueError unless the rows of each split are counted, and each operator has a number of powers."""
+    for split in SPLITS:
+        check(f"rows.{split}", description["rows"][split], Annotated[int, Range(0)])
+    for letter, operator in description["operators"].items():
+        check_name(letter, "operators")
+        check(f"operators.{letter}.powers", operator["powers"], Count)
 
 
 def check_scaling(scaling: Mapping[str, Any], features: int) -> None:

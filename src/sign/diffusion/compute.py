@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,12 @@ class HopSource:
         """Return the name of a hop."""
         return f"{self.letter}{power}" if power else self.letter
 
+    def column(self, power: int) -> str | None:
+        """Return the column of exported rows that is the hop, if there is one."""
+        if self.scope.exported is None:
+            return None
+        return self.scope.exported.column(None if self.operator is None else self.operator.describe(), power)
+
     def folder(self, rows: NodeRows) -> HopFolder:
         """Return the folder of hops that have these rows."""
         key = self.scope.source
@@ -104,17 +111,20 @@ def load_or_compute(source: HopSource) -> list[Hop]:
         source.completed(found=len(hops))
         return [hops[power] for power in source.powers]
     origin = source.scope.origin
-    if origin is None:
-        names = ", ".join(source.name(power) for power in source.powers if power not in hops)
+    if origin is None and (
+        absent := [power for power in source.powers if power not in hops and not source.column(power)]
+    ):
+        names = ", ".join(map(source.name, absent))
         raise SignError(f"{source.dataset}: has no {names}, nor a graph to compute them; export it again with them")
     folder = source.folder(used)
+    compute = partial(_copy, source) if origin is None else partial(_compute, source, origin)
     waiting = f"waiting for another run that computes {source.letter} in {folder.path}"
     with folder.locked(lambda: log.info(waiting)):
         hops = _stored_hops(source, used)
         source.completed(found=len(hops))
         missing = [power for power in source.powers if power not in hops]
         if missing:
-            seconds = _compute(source, origin, folder, used, missing)
+            seconds = compute(folder, used, missing)
             hops |= {power: source.hop(folder, used, power, False, seconds[power]) for power in missing}
     return [hops[power] for power in source.powers]
 
@@ -130,6 +140,28 @@ def _stored_hops(source: HopSource, used: NodeRows) -> dict[int, Hop]:
             if power in source.powers and entry["shape"] == shape:
                 hops[power] = source.hop(folder, rows, power, True, entry["seconds"])
     return hops
+
+
+def _copy(source: HopSource, folder: HopFolder, used: NodeRows, missing: list[int]) -> dict[int, float]:
+    """Copy exported rows to the store; return the seconds that each power took."""
+    nodes, exported = np.arange(source.scope.nodes) if used is None else used, source.scope.exported
+    seconds = {}
+    for power in missing:
+        began, left = time.perf_counter(), len(nodes)
+        with folder.draft(power, (len(nodes), source.columns)) as draft:
+            for own, values in exported.blocks(source.column(power) or "") if exported else ():
+                if values.shape[1] != source.columns:
+                    raise SignError(
+                        f"{source.dataset}: {source.name(power)} has {values.shape[1]} columns; export it again"
+                    )
+                draft.write(np.searchsorted(nodes, own), values)
+                left -= len(own)
+            if left:
+                raise SignError(f"{source.dataset}: {source.name(power)} lacks rows of {left} nodes; export it again")
+            seconds[power] = time.perf_counter() - began
+            draft.commit(seconds[power], 0)
+        source.completed(1)
+    return seconds
 
 
 def _compute(

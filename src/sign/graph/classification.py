@@ -5,10 +5,11 @@ induced by the training nodes (``train``), validation and test rows on the whole
 about a held-out node reaches a training row.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -60,13 +61,23 @@ class Origin:
         return np.union1d(graph.train, pseudo.nodes), labels
 
 
+class RowSource(Protocol):
+    """Rows of hops that were computed elsewhere."""
+
+    def column(self, operator: Mapping[str, Any] | None, power: int) -> str | None:
+        """Return the name of a power of the described operator, or of the features; None if there is none."""
+
+    def blocks(self, column: str) -> Iterator[tuple[Array, Array]]:
+        """Yield the numbers of nodes and their rows of a hop, block by block."""
+
+
 @dataclass(frozen=True, eq=False)
 class Scope:
     """The graph that hops are computed on, and the rows of the splits that use it.
 
     ``source`` is the part of the store's key that does not depend on the operator. Exported hops have no ``origin``:
-    no other hops can be computed. ``labels`` is the content hash of the nodes whose labels are known in training, of
-    these labels, and of the groups of nodes.
+    no other hops can be computed. Those of a cluster are ``exported`` rows, which the store copies. ``labels`` is the
+    content hash of the nodes whose labels are known in training, of these labels, and of the groups of nodes.
     """
 
     name: str
@@ -77,6 +88,7 @@ class Scope:
     classes: int
     labels: str
     origin: Origin | None = None
+    exported: RowSource | None = None
 
     @cached_property
     def used_nodes(self) -> Array | None:

@@ -39,12 +39,17 @@ class FeatureScaling:
         if method != "standardize":
             return cls(method)
         mean = _moment(graph, np.zeros(graph.features.shape[1]), 1)
-        deviation = np.sqrt(_moment(graph, mean, 2))
+        return cls.of_moments(mean, _moment(graph, mean, 2))
+
+    @classmethod
+    def of_moments(cls, mean: Array, variance: Array) -> "FeatureScaling":
+        """Return the scaling ``standardize`` for the mean and the variance of each column over the training nodes."""
+        deviation = np.sqrt(variance)
         deviation[deviation == 0] = 1
         low, high = SAFE_DEVIATION
         safe = deviation.min() >= low and max(deviation.max(), np.abs(mean).max()) <= high
         dtype = np.float32 if safe else np.float64  # in which rows are scaled
-        return cls(method, mean.astype(dtype), deviation.astype(dtype))
+        return cls("standardize", mean.astype(dtype), deviation.astype(dtype))
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> "FeatureScaling":

@@ -6,8 +6,15 @@ from typing import Literal
 from sign.graph.csr_transforms import drop_edges
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import Operator, inverse_power
+from sign.operators.base import SYMMETRIC, WITH_LOOPS, Operator, ScaledEdges
 from sign.validation import Probability, Seed
+
+SCALED = {
+    "gcn": WITH_LOOPS,
+    "symmetric": SYMMETRIC,
+    "row": ScaledEdges("undirected", left=1.0),
+    "column": ScaledEdges("undirected", right=1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -51,12 +58,10 @@ class NormalizedAdjacency(Operator):
 
     def matrix(self, graph: Graph) -> Matrix:
         """Return the adjacency, with its normalisation as factors on both sides."""
-        csr = drop_edges(graph.undirected, self.drop_edges, self.drop_seed)
-        loop = 1.0 if self.normalization == "gcn" else 0.0
-        degrees = csr.row_sums + loop
-        if self.normalization == "row":
-            return Matrix(csr, left=inverse_power(degrees, 1))
-        if self.normalization == "column":
-            return Matrix(csr, right=inverse_power(degrees, 1))
-        scale = inverse_power(degrees, 0.5)
-        return Matrix(csr, left=scale, right=scale, self_loop=loop)
+        return SCALED[self.normalization].matrix(drop_edges(graph.undirected, self.drop_edges, self.drop_seed))
+
+    @property
+    def scaled_edges(self) -> ScaledEdges | None:
+        """The edges with their normalisation, unless some are dropped."""
+        own = type(self).matrix is NormalizedAdjacency.matrix and not self.drop_edges
+        return SCALED[self.normalization] if own else None

@@ -56,6 +56,37 @@ class Polynomial:
 ONE_PRODUCT = Polynomial((0.0, 1.0))
 
 
+@dataclass(frozen=True)
+class ScaledEdges:
+    r"""The matrix :math:`D^{-l} (W + \lambda I) D^{-r}`, where D are the row sums of :math:`W + \lambda I`.
+
+    A row whose sum is zero is a row of zeros.
+
+    Parameters
+    ----------
+    edges
+        W: the ``undirected`` adjacency, or without self-loops the edges ``out`` of each node, those ``in``, or the
+        undirected ones times the number of ``triangles`` that contain them.
+    left, right, self_loop
+        The exponents l and r, and the weight λ.
+    """
+
+    edges: Literal["undirected", "out", "in", "triangles"]
+    left: float = 0.0
+    right: float = 0.0
+    self_loop: float = 0.0
+
+    def matrix(self, csr: CSR) -> Matrix:
+        """Return the matrix for the edges W."""
+        degrees = csr.row_sums + self.self_loop
+        factors = {power: inverse_power(degrees, power) if power else None for power in (self.left, self.right)}
+        return Matrix(csr, factors[self.left], factors[self.right], self.self_loop)
+
+
+SYMMETRIC = ScaledEdges("undirected", left=0.5, right=0.5)
+WITH_LOOPS = ScaledEdges("undirected", left=0.5, right=0.5, self_loop=1.0)
+
+
 class Motif(NamedTuple):
     """A subgraph that is counted per edge; a clique of three nodes is the triangle."""
 
@@ -105,6 +136,11 @@ class Operator(Validated, ABC):
     def matrix_by(self, graph: Graph, count: MotifCounter) -> Matrix:
         """Return the same matrix, with motifs counted by ``count``; operators that count motifs override this."""
         return self.matrix(graph)
+
+    @property
+    def scaled_edges(self) -> ScaledEdges | None:
+        """The matrix as edges scaled by their sums, which a graph on a cluster needs; None if it is not that."""
+        return None
 
     @property
     def reads(self) -> tuple[str, ...]:

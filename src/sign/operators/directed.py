@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sign.graph.csr_transforms import drop_edges, remove_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import Operator, inverse_power
+from sign.operators.base import Operator, ScaledEdges
 from sign.validation import Probability, Seed
 
 
@@ -45,5 +45,14 @@ class DirectedAdjacency(Operator):
     def matrix(self, graph: Graph) -> Matrix:
         """Return the edges of one direction, with their inverse row sums as the left factor."""
         csr = drop_edges(remove_self_loops(graph.adjacency), self.drop_edges, self.drop_seed)
-        csr = csr.transposed if self.transposed else csr
-        return Matrix(csr, left=inverse_power(csr.row_sums, 1))
+        return self._scaled.matrix(csr.transposed if self.transposed else csr)
+
+    @property
+    def scaled_edges(self) -> ScaledEdges | None:
+        """The edges with their inverse row sums, unless some are dropped."""
+        own = type(self).matrix is DirectedAdjacency.matrix and not self.drop_edges
+        return self._scaled if own else None
+
+    @property
+    def _scaled(self) -> ScaledEdges:
+        return ScaledEdges("in" if self.transposed else "out", left=1.0)

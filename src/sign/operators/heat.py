@@ -9,7 +9,7 @@ import numpy as np
 from sign.graph.csr import Array, Floats
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import Operator, Polynomial, Product, inverse_power
+from sign.operators.base import SYMMETRIC, Operator, Polynomial, Product, ScaledEdges
 from sign.operators.chebyshev import apply_polynomial, coefficients
 from sign.validation import Range
 
@@ -43,8 +43,12 @@ class HeatKernel(Operator):
 
     def matrix(self, graph: Graph) -> Matrix:
         """Return the normalised adjacency A."""
-        scale = inverse_power(graph.undirected.row_sums, 0.5)
-        return Matrix(graph.undirected, left=scale, right=scale)
+        return SYMMETRIC.matrix(graph.undirected)
+
+    @property
+    def scaled_edges(self) -> ScaledEdges | None:
+        """The edges of A."""
+        return SYMMETRIC if type(self).matrix is HeatKernel.matrix else None
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
         """Return the polynomial of A applied to x."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sign.graph.csr import Floats
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import Operator, Polynomial, Product, inverse_power
+from sign.operators.base import SYMMETRIC, Operator, Polynomial, Product, ScaledEdges
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,12 @@ class Laplacian(Operator):
 
     def matrix(self, graph: Graph) -> Matrix:
         """Return the normalised adjacency A."""
-        scale = inverse_power(graph.undirected.row_sums, 0.5)
-        return Matrix(graph.undirected, left=scale, right=scale)
+        return SYMMETRIC.matrix(graph.undirected)
+
+    @property
+    def scaled_edges(self) -> ScaledEdges | None:
+        """The edges of A."""
+        return SYMMETRIC if type(self).matrix is Laplacian.matrix else None
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
         """Return x - A x."""

@@ -9,7 +9,9 @@ from sign.graph.csr import CSR, Array
 from sign.graph.csr_transforms import remove_self_loops, select_entries
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import Motif, MotifCounter, Operator, inverse_power
+from sign.operators.base import Motif, MotifCounter, Operator, ScaledEdges
+
+MEAN = ScaledEdges("triangles", left=1.0)  # of the neighbours, by their weighted counts
 
 
 @dataclass(frozen=True)
@@ -45,4 +47,4 @@ class MotifAdjacency(Operator):
         counts = self.counts(csr, count)
         weights = counts.astype(np.float32) * (1 if csr.weights is None else csr.weights)
         weighted = select_entries(CSR(csr.indptr, csr.indices, weights), counts > 0)
-        return Matrix(weighted, left=inverse_power(weighted.row_sums, 1))
+        return MEAN.matrix(weighted)

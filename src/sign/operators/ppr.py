@@ -10,7 +10,7 @@ from sign.graph.csr import Array, Floats
 from sign.graph.csr_transforms import add_self_loops
 from sign.graph.graph import Graph
 from sign.graph.matrix import Matrix
-from sign.operators.base import Operator, Polynomial, Product, inverse_power
+from sign.operators.base import WITH_LOOPS, Operator, Polynomial, Product, ScaledEdges
 from sign.operators.chebyshev import apply_polynomial, coefficients
 from sign.validation import Range
 
@@ -76,8 +76,13 @@ class PersonalizedPageRank(Operator):
 
             looped = add_self_loops(graph.undirected)
             return Matrix(push_rows(looped, self._restart, self.epsilon, self.threshold, self.top_k))
-        scale = inverse_power(graph.undirected.row_sums + 1, 0.5)
-        return Matrix(graph.undirected, left=scale, right=scale, self_loop=1.0)
+        return WITH_LOOPS.matrix(graph.undirected)
+
+    @property
+    def scaled_edges(self) -> ScaledEdges | None:
+        """The edges of T for ``solve``."""
+        own = type(self).matrix is PersonalizedPageRank.matrix and self.method == "solve"
+        return WITH_LOOPS if own else None
 
     def apply(self, matrix: Matrix, x: Floats, product: Product) -> Floats:
         """Return S x divided by S 1 for ``solve``, the product with the sparsified rows for ``push``."""

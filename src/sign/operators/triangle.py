@@ -7,8 +7,8 @@ import numpy as np
 from sign.graph.csr import CSR, Array
 from sign.graph.csr_transforms import select_entries
 from sign.graph.graph import Graph
-from sign.operators.base import Motif, MotifCounter
-from sign.operators.motif import MotifAdjacency
+from sign.operators.base import Motif, MotifCounter, ScaledEdges
+from sign.operators.motif import MEAN, MotifAdjacency
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,12 @@ class TriangleAdjacency(MotifAdjacency):
     def motif(self) -> Motif:
         """The triangle."""
         return Motif("clique", 3)
+
+    @property
+    def scaled_edges(self) -> ScaledEdges | None:
+        """The weighted counts, unless self-loops are kept."""
+        own = type(self).matrix is MotifAdjacency.matrix and not self.keep_self_loops
+        return MEAN if own else None
 
     def edges(self, graph: Graph) -> CSR:
         """Return the undirected edges, with the self-loops of the data set if they are kept."""

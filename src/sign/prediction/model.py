@@ -1,5 +1,6 @@
 """A trained model, loaded from its run folder: the network, and all that scoring needs besides a graph."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -17,10 +18,11 @@ from sign.graph.csr import Array
 from sign.graph.feature_scaling import FeatureScaling
 from sign.graph.graph import Graph
 from sign.operators.base import Operator
+from sign.prediction.columns import decide
 from sign.runs import CHECKPOINTS, Run
 from sign.training.checkpoint_io import LEARNED, THRESHOLDS
 from sign.training.task import SIGNTask
-from sign.training.thresholds import DEFAULT, logit
+from sign.training.thresholds import DEFAULT
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +113,7 @@ class TrainedModel:
 
     def decide(self, logits: Array) -> Array:
         """Which labels each row of a multilabel model has."""
-        return logits > np.array([logit(threshold) for threshold in self.thresholds])
+        return decide(logits, self.thresholds)
 
     def operators(self, powers: Powers) -> Powers:
         """The operators as training applied them, with its learned weights, whatever the protocol of another graph."""
@@ -127,16 +129,19 @@ class TrainedModel:
         """Raise SignError unless the graph has the features, and the positions, that the model was trained on."""
         if self.positions_of:
             self.check_positions(graph.name, graph.adjacency.digest)
-        columns = graph.features.shape[1]
+        self.check_features(graph.name, graph.features.shape[1], graph.feature_names)
+
+    def check_features(self, name: str, columns: int, names: Sequence[str]) -> None:
+        """Raise SignError unless the graph ``name`` has the features that the model was trained on."""
         if columns != self.features:
             raise SignError(
-                f"{graph.name}: has {columns} features, but the model was trained on {self.features}; "
+                f"{name}: has {columns} features, but the model was trained on {self.features}; "
                 "give it the same columns"
             )
-        for ours, theirs in zip(self.feature_names, graph.feature_names, strict=False):
+        for ours, theirs in zip(self.feature_names, names, strict=False):
             if ours != theirs:
                 raise SignError(
-                    f"{graph.name}: has the feature {theirs!r} where the model was trained on {ours!r}; "
+                    f"{name}: has the feature {theirs!r} where the model was trained on {ours!r}; "
                     "give it the same columns in the same order"
                 )
 

@@ -14,10 +14,11 @@ from sign.engines.progress import progress_bar
 from sign.errors import SignError
 from sign.graph.csr import Array
 from sign.graph.graph import SPLITS, Graph
+from sign.prediction.columns import OutputColumns, most_probable
 from sign.prediction.model import TrainedModel
 from sign.prediction.node_hops import SELECTED, hops_of
 from sign.prediction.nodes import select_nodes
-from sign.prediction.outputs import Columns, check_writable, write_array, write_table
+from sign.prediction.outputs import check_writable, write_array, write_table
 from sign.prediction.scoring import StoredRows, probabilities, score_of, scores
 from sign.prediction.settings import ARRAY, Prediction
 from sign.prediction.smoothed import smoothed_predictions, smoothed_thresholds
@@ -91,7 +92,21 @@ def _write(model: TrainedModel, prediction: Prediction, blocks: Blocks, ids: Arr
     if prediction.file.suffix == ARRAY:
         write_array(prediction.file, len(ids), _arrays(model, prediction, blocks))
     else:
-        write_table(prediction.file, _columns(model, prediction, blocks, ids))
+        columns = columns_of(model, prediction)
+        write_table(prediction.file, (columns.of(ids[part], values) for part, values in blocks))
+
+
+def columns_of(model: TrainedModel, prediction: Prediction) -> OutputColumns:
+    """The columns of a table of predictions."""
+    return OutputColumns(
+        what=prediction.what,
+        probabilities=prediction.probabilities,
+        top=prediction.top,
+        labels=model.labels,
+        hops=model.hops,
+        multilabel=model.multilabel,
+        thresholds=model.thresholds,
+    )
 
 
 def _arrays(model: TrainedModel, prediction: Prediction, blocks: Blocks) -> Blocks:
@@ -104,47 +119,4 @@ def _arrays(model: TrainedModel, prediction: Prediction, blocks: Blocks) -> Bloc
         elif model.multilabel:
             yield part, model.decide(values).astype(np.uint8)
         else:
-            yield part, _most_probable(values, prediction.top).squeeze(1 if prediction.top == 1 else ())
-
-
-def _columns(model: TrainedModel, prediction: Prediction, blocks: Blocks, ids: Array) -> Iterator[Columns]:
-    """Blocks of a table, ids first."""
-    names = np.array(model.labels, dtype=object)
-    for part, values in blocks:
-        columns: dict[str, Array | list[list[str]]] = {"id": ids[part]}
-        if prediction.what == "hops":
-            names_of_hops = [f"{hop}_{number}" for hop, width in model.hops.items() for number in range(width)]
-            columns |= _named(values, names_of_hops)
-        elif prediction.what == "embeddings":
-            columns |= _named(values, [f"embedding_{number}" for number in range(values.shape[1])])
-        else:
-            if model.multilabel:
-                columns["labels"] = [names[chosen].tolist() for chosen in model.decide(values)]
-            values = probabilities(values, model.multilabel)
-            if not model.multilabel or prediction.top > 1:
-                columns |= _top(values, prediction.top, names)
-            if prediction.probabilities == "all":
-                columns |= _named(values, [f"p_{name}" for name in names])
-        yield columns
-
-
-def _named(values: Array, names: list[str]) -> dict[str, Array]:
-    return {name: np.ascontiguousarray(values[:, number]) for number, name in enumerate(names)}
-
-
-def _top(values: Array, top: int, names: Array) -> dict[str, Array]:
-    """The most probable classes by name, with their probabilities."""
-    order = _most_probable(values, top)
-    columns = {}
-    for rank, numbers in enumerate(order.T, start=1):
-        suffix = f"_{rank}" if top > 1 else ""
-        columns[f"class{suffix}"] = names[numbers]
-        columns[f"probability{suffix}"] = np.take_along_axis(values, numbers[:, None], 1)[:, 0]
-    return columns
-
-
-def _most_probable(values: Array, top: int) -> Array:
-    """The numbers of the ``top`` most probable classes of each row, in descending order; ties by number."""
-    if top == 1:
-        return np.asarray(values.argmax(axis=1)[:, None])
-    return np.argsort(-values, axis=1, kind="stable")[:, :top]
+            yield part, most_probable(values, prediction.top).squeeze(1 if prediction.top == 1 else ())

@@ -3,21 +3,24 @@
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
-from sign.diffusion.hops import Hops
 from sign.engines.progress import advance
 from sign.graph.csr import Array
 from sign.models.networks.attention import SelfAttention
 from sign.models.networks.base import HopNetwork
 from sign.models.networks.layers import HopLinear
-from sign.prediction.model import TrainedModel
 from sign.system import memory
 from sign.training.hop_rows import HopRows
+
+if TYPE_CHECKING:  # both import Lightning, which executors of Spark do not need
+    from sign.diffusion.hops import Hops
+    from sign.prediction.model import TrainedModel
 
 BLOCK_ROWS = 1 << 13  # rows at a time: large enough for the products, small enough for the caches
 Score = Callable[[Tensor], Tensor]
@@ -27,7 +30,7 @@ Score = Callable[[Tensor], Tensor]
 class StoredRows:
     """The rows of all hops of some nodes, read in order from the store."""
 
-    hops: Hops
+    hops: "Hops"
     split: str
     scaling: str
 
@@ -67,12 +70,17 @@ def probabilities(logits: Array, multilabel: bool) -> Array:
     return (tensor.sigmoid() if multilabel else tensor.softmax(dim=1)).numpy()
 
 
-def score_of(model: TrainedModel, what: str = "predictions", precision: str = "float32") -> Score:
+def score_of(model: "TrainedModel", what: str = "predictions", precision: str = "float32") -> Score:
     """What is computed of a block of rows: logits, embeddings, or with ``what="hops"`` the rows themselves."""
     if what == "hops":
         return lambda rows: rows
+    return score_by(inference_network(model.task.network), what, precision)
+
+
+def score_by(network: HopNetwork, what: str, precision: str) -> Score:
+    """What a network for inference computes of a block of rows."""
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
-    network = inference_network(model.task.network).to(dtype)
+    network = network.to(dtype)
     score = network.embed if what == "embeddings" else network
     return lambda rows: score(rows.to(dtype))
 

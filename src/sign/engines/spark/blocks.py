@@ -12,7 +12,7 @@ After each product the state is Parquet again: a lost task, or a lost machine, i
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,14 +33,14 @@ ORDER = ("key", "kind", "other", "first")
 
 def powers(diffusion: Diffusion, folder: SharedFolder, count: int, width: int, threads: int) -> Iterator[Block]:
     """Yield the powers, computed by ``count`` ranges of nodes and ``width`` columns at a time."""
-    blocks = _Blocks(folder, ranges(diffusion.matrix.csr.indptr, count), width, threads)
+    blocks = Blocks(folder, ranges(diffusion.matrix.csr.indptr, count), width, threads)
     blocks.cut(diffusion.matrix)
     used = folder.share(diffusion.used, "used")
     for first in range(0, diffusion.columns, width):
         yield from _column_powers(diffusion, blocks, slice(first, min(first + width, diffusion.columns)), used)
 
 
-def _column_powers(diffusion: Diffusion, blocks: "_Blocks", columns: slice, used: Shared | None) -> Iterator[Block]:
+def _column_powers(diffusion: Diffusion, blocks: "Blocks", columns: slice, used: Shared | None) -> Iterator[Block]:
     """Yield all powers of some columns."""
     if diffusion.operator.recurrent:
         raise SignError(
@@ -88,7 +88,7 @@ def by_key(table: Any, count: int) -> Any:
 
 
 @dataclass
-class _Blocks:
+class Blocks:
     """The matrix, and the features between two products (the state), as tables."""
 
     folder: SharedFolder
@@ -96,6 +96,7 @@ class _Blocks:
     width: int
     threads: int
     version: int = 0
+    kept: set[str] = field(default_factory=set)  # states that are not removed after a product
 
     def cut(self, matrix: Matrix) -> None:
         """Write the pieces of a matrix: the driver sends rows in order, executors cut them."""
@@ -104,15 +105,19 @@ class _Blocks:
                 for record in row_records(matrix.csr, key, *map(int, self.bounds[key : key + 2])):
                     sink(record)
         left, right = (self.folder.share(factor, "factor") for factor in (matrix.left, matrix.right))
-        cut = Cut(self.bounds, left, right, matrix.self_loop)
-        self._write(self.folder.table("rows").mapInArrow(lambda batches: cut(batches), DDL), "pieces")
-        self.folder.remove("rows")
+        self.cut_rows(Cut(self.bounds, left, right, matrix.self_loop), "rows")
+
+    def cut_rows(self, cut: Cut, *names: str) -> None:
+        """Write the pieces of tables of rows, and remove these."""
+        self._write(self.folder.table(*names).mapInArrow(lambda batches: cut(batches), DDL), "pieces")
+        for name in names:
+            self.folder.remove(name)
 
     def put(self, read: Callable[[slice], Floats]) -> None:
         """Set the state to rows that the driver reads."""
-        self.folder.remove(self._state)
+        self.folder.remove(self.state)
         self.version += 1
-        with self.folder.tables([self._state]) as (sink,):
+        with self.folder.tables([self.state]) as (sink,):
             for key in range(len(self.bounds) - 1):
                 first, last = map(int, self.bounds[key : key + 2])
                 for part in pieces(last - first, 4 * self.width):
@@ -122,7 +127,7 @@ class _Blocks:
     def get(self, used: Shared | None) -> Iterator[tuple[int, Floats]]:
         """Yield the used rows of the state: the position of the first, and values."""
         choose = Choose(self.bounds, used, self.width)
-        state = self.folder.table(self._state)
+        state = self.folder.table(self.state)
         self._write(state.mapInArrow(lambda batches: choose(batches), DDL), "chosen")
         for record in self.folder.records("chosen"):
             yield record.first, record.floats(self.width)
@@ -161,7 +166,7 @@ class _Blocks:
     def _product(self, mask: Shared | None, combine: Combine) -> None:
         """Compute one product and the next term of the polynomial, which become the state."""
         count = len(self.bounds) - 1
-        state = self.folder.table(self._state)
+        state = self.folder.table(self.state)
         multiply = Multiply(self.bounds, mask, self.width, self.threads, combine.dtype)
         current = state.where(state.kind == CURRENT)
         sums = by_key(self.folder.table("pieces").union(current), count).mapInArrow(
@@ -169,15 +174,17 @@ class _Blocks:
         )
         gathered = sums.union(state) if combine.reads_state else sums
         after = by_key(gathered, count).mapInArrow(lambda batches: combine(batches), DDL)
-        before, self.version = self._state, self.version + 1
-        self._write(after, self._state)
-        self.folder.remove(before)
+        before, self.version = self.state, self.version + 1
+        self._write(after, self.state)
+        if before not in self.kept:
+            self.folder.remove(before)
 
     def _write(self, table: Any, name: str) -> None:
         table.write.parquet(self.folder.address(name))
 
     @property
-    def _state(self) -> str:
+    def state(self) -> str:
+        """The name of the table of features."""
         return f"state-{self.version}"
 
 

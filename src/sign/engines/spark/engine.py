@@ -128,6 +128,12 @@ class SparkEngine(Engine):
             reason = session.innermost_cause(error)
             raise SignError(f"engine=spark: the job failed on {self.master}: {reason}") from error
 
+    @contextmanager
+    def job(self) -> Iterator[tuple[Any, Any, Executors, int]]:
+        """Yield what a job on tables needs: the session, a new shared folder, the executors, and threads per task."""
+        with self._shared_folder() as (spark, folder):
+            yield spark, folder, self._executors(spark), _cpus(spark)
+
     def _executors(self, spark: Any) -> Executors:
         context = spark.sparkContext
         slots = max(context.defaultParallelism // _cpus(spark), 1)

@@ -1,0 +1,1 @@
+"""Graphs that stay on the cluster: built, diffused and written by executors."""
