@@ -4,6 +4,7 @@ One test with many parts, as a session takes long to start.
 """
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -202,4 +203,4 @@ def test_graphs_that_stay_on_the_cluster(subtests: Any, tmp_path: Path) -> None:
             folder = tmp_path / part.__name__
             folder.mkdir()
             part(folder)
-    assert not list(tmp_path.rglob("sign-*"))
+    assert not [folder for folder in tmp_path.rglob("sign-*") if re.fullmatch("sign-[0-9a-f]{12}", folder.name)]
