@@ -46,7 +46,12 @@ try:
 except SignError as error:
     MISSING = str(error)
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
-ENGINE = SparkEngine(master="local[2]", blocks=3)
+QUICK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # tiny graphs: no time to optimise
+    "spark.sql.shuffle.partitions": 2,
+    "spark.ui.enabled": False,
+}
+ENGINE = SparkEngine(master="local[2]", blocks=3, conf=QUICK)
 
 
 def a_graph(directed: bool) -> Graph:
